@@ -1,0 +1,541 @@
+//! The walker: one pass over a line's content, without recursion, that gives the first fault of the text stage or reports
+//! the members of the outer levels to a sink.
+//!
+//! Faults are met reading left to right. What can't be decided at the byte itself keeps its place all the same: the rest of
+//! the frame is proved to be UTF-8 once, at the first byte beyond ASCII, and an ill-formed sequence then stands as the
+//! text's end, with its own code; duplicates in large objects wait for the object's end, and come first when another fault
+//! ends the walk before.
+
+use super::keys::{KeyHash, Keys, Trouble};
+use super::number::{number, short_integer};
+use super::string::{Escape, Unescaped, clean_run, escape, short_run};
+use super::{Fault, Kind, Token};
+use crate::code::Code;
+use crate::limits::{MAX_DEPTH, MAX_KEY, Profile, Switch, Switches};
+
+/// Is told of values and keys as the walk meets them. The root value is of level 0; the keys and elements of a container of
+/// level n are of level n+1.
+pub(crate) trait Sink {
+    /// A value begins at `at`. Where it is a container: whether to tell of what is in it.
+    fn begin(&mut self, level: usize, kind: Kind, at: usize) -> bool;
+
+    /// The value of that level that began last ends before `end`. `plain`: it is a string without escapes.
+    fn end(&mut self, level: usize, end: usize, plain: bool);
+
+    /// A key of that level.
+    fn key(&mut self, level: usize, key: Token);
+}
+
+/// Walks where nobody listens.
+struct Deaf;
+
+impl Sink for Deaf {
+    #[inline(always)]
+    fn begin(&mut self, _: usize, _: Kind, _: usize) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn end(&mut self, _: usize, _: usize, _: bool) {}
+
+    #[inline(always)]
+    fn key(&mut self, _: usize, _: Token) {}
+}
+
+/// What the text stage holds a line to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Text {
+    pub(crate) allowed: Switches,
+    pub(crate) max_depth: usize,
+    pub(crate) max_keys: usize,
+    /// Whether keys are compared at all; the walk that only looks for an id to echo doesn't.
+    pub(crate) unique_keys: bool,
+}
+
+impl Text {
+    /// Grammar alone, to depth 64: what a refused line is read by to find the id of its reply.
+    pub(crate) const GRAMMAR: Self =
+        Self { allowed: Profile::Rfc8259.allowed(), max_depth: 64, max_keys: 0, unique_keys: false };
+}
+
+/// Why a walk ended before the text did.
+pub(crate) enum Stop {
+    Fault(Fault),
+    /// The key table is shorter than the limits allow: once more with a longer one.
+    ShortTable,
+    /// Keys that fold alike are allowed and there are some: once more without folding.
+    Unfold,
+}
+
+/// Walks over `text`. Gives the switches without which it would have been refused.
+pub(crate) fn walk<S: Sink>(
+    text: &[u8],
+    rules: &Text,
+    table: &mut [u64],
+    hash: &KeyHash,
+    fold: bool,
+    sink: &mut S,
+) -> Result<Switches, Stop> {
+    let refuse_folded = !rules.allowed.contains(Switch::CaseCollisions);
+    let mut walker = Walker {
+        text,
+        whole: text.len(),
+        proved: false,
+        escaped: false,
+        unique_keys: rules.unique_keys,
+        stop_beyond_ascii: true,
+        rules,
+        shallow: rules.max_depth.min(usize::from(Profile::Strict.max_depth())),
+        needed: Switches::NONE,
+        stack: Stack([0; MAX_DEPTH as usize / 32]),
+        keys: Keys::new(table, hash, rules.max_keys, fold, refuse_folded),
+        trouble: Trouble::Short,
+    };
+    match walker.line(sink) {
+        Ok(()) => Ok(walker.needed),
+        Err(Halt) => Err(walker.stop()),
+    }
+}
+
+/// One bit for each open container: set where it stands in an object.
+struct Stack([u32; MAX_DEPTH as usize / 32]);
+
+impl Stack {
+    #[inline(always)]
+    fn set(&mut self, depth: usize, object: bool) {
+        if let Some(word) = self.0.get_mut(depth / 32) {
+            *word = *word & !(1 << (depth % 32)) | u32::from(object) << (depth % 32);
+        }
+    }
+
+    #[inline(always)]
+    fn is_object(&self, depth: usize) -> bool {
+        self.0.get(depth / 32).is_some_and(|word| word & 1 << (depth % 32) != 0)
+    }
+}
+
+/// The walk can't go on; why is in the walker. Of no size, so that the way out costs the way through nothing.
+struct Halt;
+
+struct Walker<'t, 'k> {
+    /// The content, or what stands before its first ill-formed UTF-8 sequence once that is known.
+    text: &'t [u8],
+    whole: usize,
+    /// Whether `text` is known to be UTF-8 from here on.
+    proved: bool,
+    /// Whether the string that was read last has escapes; taken back by who asks.
+    escaped: bool,
+    unique_keys: bool,
+    /// Whether the search for a string's end stops at bytes beyond ASCII.
+    stop_beyond_ascii: bool,
+    rules: &'k Text,
+    /// The number of open containers from which a value needs a look: one more than every parser takes, or the limit.
+    shallow: usize,
+    needed: Switches,
+    stack: Stack,
+    keys: Keys<'k>,
+    trouble: Trouble,
+}
+
+impl Walker<'_, '_> {
+    /// The whole content: one value, and white space around it.
+    #[inline(always)]
+    fn line<S: Sink>(&mut self, sink: &mut S) -> Result<(), Halt> {
+        let mut at = 0;
+        self.skip_space(&mut at);
+        at = self.value(sink, at, 0)?;
+        self.skip_space(&mut at);
+        if at < self.whole { Err(self.unexpected(Code::TrailingBytes, at)) } else { Ok(()) }
+    }
+
+    /// The value that begins at `at`, in which `outer` containers are open already; gives its end.
+    ///
+    /// A container that the sink doesn't care for is walked by the same code without one, which is why this calls itself, once.
+    fn value<S: Sink>(&mut self, sink: &mut S, mut at: usize, outer: usize) -> Result<usize, Halt> {
+        // How many containers are open, and whether the innermost is an object.
+        let mut depth = outer;
+        let mut object = false;
+        // Each turn begins at the first byte of a value, or of a key and its value.
+        'value: loop {
+            if object {
+                let key = self.key(at)?;
+                sink.key(depth, key);
+                at = key.end;
+                if self.skip_space(&mut at) != b':' {
+                    return Err(self.unexpected(Code::UnexpectedByte, at));
+                }
+                at += 1;
+                self.skip_space(&mut at);
+            }
+            let byte = self.text.get(at).copied().unwrap_or(0);
+            if depth >= self.shallow {
+                self.deep(depth, byte, at)?;
+            }
+            let start = at;
+            match byte {
+                b'"' => {
+                    let (end, plain) = self.string(at)?;
+                    at = end;
+                    sink.begin(depth, Kind::String, start);
+                    sink.end(depth, at, plain);
+                }
+                b'{' | b'[' => {
+                    let kind = if byte == b'{' { Kind::Object } else { Kind::Array };
+                    if sink.begin(depth, kind, at) {
+                        self.stack.set(depth, object);
+                        object = kind == Kind::Object;
+                        depth += 1;
+                        at += 1;
+                        if object && self.unique_keys && !self.keys.open() {
+                            return Err(self.halt(Trouble::Short));
+                        }
+                        if self.skip_space(&mut at) != if object { b'}' } else { b']' } {
+                            continue 'value;
+                        }
+                        // Empty: its closing byte is dealt with below, as any.
+                    } else {
+                        at = self.value(&mut Deaf, at, depth)?;
+                        sink.end(depth, at, false);
+                    }
+                }
+                b'-' | b'0'..=b'9' => {
+                    at = self.number(at, byte)?;
+                    sink.begin(depth, Kind::Number, start);
+                    sink.end(depth, at, true);
+                }
+                _ => {
+                    let kind = self.literal(&mut at, byte)?;
+                    sink.begin(depth, kind, start);
+                    sink.end(depth, at, true);
+                }
+            }
+            // Behind a value: its container goes on, or ends, and then the next one out.
+            loop {
+                if depth == outer {
+                    return Ok(at);
+                }
+                let byte = self.skip_space(&mut at);
+                if byte == b',' {
+                    at += 1;
+                    self.skip_space(&mut at);
+                    continue 'value;
+                }
+                if byte != if object { b'}' } else { b']' } {
+                    return Err(self.unexpected(Code::UnexpectedByte, at));
+                }
+                if object && self.unique_keys && !self.keys.close_small() {
+                    self.close_large()?;
+                }
+                depth -= 1;
+                object = self.stack.is_object(depth);
+                at += 1;
+                sink.end(depth, at, false);
+            }
+        }
+    }
+
+    /// The next byte that is not white space, without taking it; 0 at the end. CR is none: it is no part of a frame, and LF
+    /// can't be.
+    #[inline(always)]
+    fn skip_space(&self, at: &mut usize) -> u8 {
+        loop {
+            let byte = self.text.get(*at).copied().unwrap_or(0);
+            if byte > b' ' || (byte != b' ' && byte != b'\t') {
+                return byte;
+            }
+            *at += 1;
+        }
+    }
+
+    /// A value stands where `depth` containers are open: too deep, or deeper than every parser takes.
+    #[cold]
+    fn deep(&mut self, depth: usize, byte: u8, at: usize) -> Result<(), Halt> {
+        if !matches!(byte, b'"' | b'{' | b'[' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n') {
+            return Ok(());
+        }
+        if depth >= self.rules.max_depth {
+            return Err(self.fault(Code::TooDeep, at));
+        }
+        self.needed = self.needed.with(Switch::Depth);
+        Ok(())
+    }
+
+    /// The key that begins at `start`, with the rules on keys.
+    #[inline(always)]
+    fn key(&mut self, start: usize) -> Result<Token, Halt> {
+        if self.text.get(start) != Some(&b'"') {
+            return Err(self.unexpected(Code::UnexpectedByte, start));
+        }
+        let at = short_run(self.text, start + 1);
+        let key = Token { start, end: at + 1, plain: true };
+        // Short and plain, and no forbidden form: those begin with one of two bytes.
+        if self.text.get(at) == Some(&b'"')
+            && !self.may_be_forbidden(start)
+            && self.unique_keys
+            && self.keys.take_simple(self.text, &key)
+        {
+            return Ok(key);
+        }
+        let (end, plain) = self.key_slowly(start, at)?;
+        Ok(Token { start, end, plain })
+    }
+
+    /// Whether a plain key begins as the forbidden ones do.
+    #[inline(always)]
+    fn may_be_forbidden(&self, start: usize) -> bool {
+        match self.text.get(start + 1) {
+            Some(b'_') => self.text.get(start + 2) == Some(&b'_'),
+            Some(b'$') => true,
+            _ => false,
+        }
+    }
+
+    /// The same, from the first byte on that may need a look.
+    fn key_slowly(&mut self, start: usize, at: usize) -> Result<(usize, bool), Halt> {
+        let end = self.string_from(at, true)?;
+        let key = Token { start, end, plain: !core::mem::take(&mut self.escaped) };
+        if self.unique_keys {
+            self.unique_slowly(&key)?;
+        }
+        if !key.plain || self.may_be_forbidden(start) || end - start > MAX_KEY {
+            self.lawful_slowly(&key)?;
+        }
+        Ok((end, key.plain))
+    }
+
+    /// The key's place among the keys of its object.
+    fn unique_slowly(&mut self, key: &Token) -> Result<(), Halt> {
+        let simple = key.plain && (!self.proved || key.raw(self.text).is_ascii());
+        if simple && self.keys.take_simple(self.text, key) {
+            return Ok(());
+        }
+        match self.keys.take(self.text, key) {
+            Ok(()) => Ok(()),
+            // Of two faults of one key the lower code counts.
+            Err(Trouble::Fault(fault)) if fault.code > Code::KeyTooLong => {
+                self.short_enough(key)?;
+                Err(self.halt(Trouble::Fault(fault)))
+            }
+            Err(trouble) => Err(self.halt(trouble)),
+        }
+    }
+
+    /// The rules on single keys: not too long, none with a meaning of its own.
+    fn lawful_slowly(&mut self, key: &Token) -> Result<(), Halt> {
+        const PRIVATE: &[u8] = b"$serde_json::private::";
+        self.short_enough(key)?;
+        let unescaped = || Unescaped::new(key.raw(self.text));
+        if unescaped().eq(b"__proto__".iter().copied()) || unescaped().take(PRIVATE.len()).eq(PRIVATE.iter().copied()) {
+            self.refuse_unless(Switch::ForbiddenKeys, key.start)?;
+        }
+        Ok(())
+    }
+
+    fn short_enough(&mut self, key: &Token) -> Result<(), Halt> {
+        if Unescaped::new(key.raw(self.text)).nth(MAX_KEY).is_some() {
+            self.refuse_unless(Switch::LongKeys, key.start)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn close_large(&mut self) -> Result<(), Halt> {
+        self.keys.close_large(self.text).map_err(|trouble| self.halt(trouble))
+    }
+
+    /// The string that begins at `start`: its end, and whether it is without escapes.
+    #[inline(always)]
+    fn string(&mut self, start: usize) -> Result<(usize, bool), Halt> {
+        let at = short_run(self.text, start + 1);
+        if self.text.get(at) == Some(&b'"') {
+            return Ok((at + 1, true));
+        }
+        let end = self.string_from(at, false)?;
+        Ok((end, !core::mem::take(&mut self.escaped)))
+    }
+
+    /// The end of a string, from the first byte on that may need a look. Sets `escaped` where it has escapes.
+    fn string_from(&mut self, mut at: usize, key: bool) -> Result<usize, Halt> {
+        loop {
+            at = if self.stop_beyond_ascii {
+                clean_run::<true>(self.text, at)
+            } else {
+                clean_run::<false>(self.text, at)
+            };
+            match self.text.get(at) {
+                Some(b'"') => return Ok(at + 1),
+                Some(b'\\') => {
+                    self.escaped = true;
+                    at = match self.text.get(at + 1) {
+                        Some(b'n' | b'"' | b'\\' | b'/' | b't' | b'r' | b'b' | b'f') => at + 2,
+                        _ => self.unicode_escape(at, key)?,
+                    };
+                }
+                _ => at = self.odd_byte(at)?,
+            }
+        }
+    }
+
+    fn unicode_escape(&mut self, at: usize, key: bool) -> Result<usize, Halt> {
+        let (escape, end) = escape(self.text, at).map_err(|fault| self.unexpected(fault.code, fault.at))?;
+        match escape {
+            Escape::Char(_) => {}
+            Escape::Lone(_) => self.refuse_unless(Switch::LoneSurrogates, at)?,
+            Escape::Nul if key => self.refuse_unless(Switch::EscapedNulInKeys, at)?,
+            Escape::Nul => self.refuse_unless(Switch::EscapedNul, at)?,
+        }
+        Ok(end)
+    }
+
+    /// In a string: a control character, the text's end, or a byte beyond ASCII. At the first of those the rest of the text is
+    /// proved to be UTF-8; later ones are looked at where line separators are refused. Gives the place to go on from.
+    #[cold]
+    fn odd_byte(&mut self, at: usize) -> Result<usize, Halt> {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let byte = match rest.first() {
+            None => return Err(self.unexpected(Code::UnexpectedEnd, at)),
+            Some(byte @ 0x80..) => byte,
+            Some(_) => return Err(self.fault(Code::ControlInString, at)),
+        };
+        if !self.proved {
+            self.prove(at);
+            return Ok(at);
+        }
+        if [&b"\xC2\x85"[..], b"\xE2\x80\xA8", b"\xE2\x80\xA9"].iter().any(|separator| rest.starts_with(separator)) {
+            return Err(self.fault(Code::LineSeparator, at));
+        }
+        // The leading byte of a proved character says how long it is.
+        Ok(at + byte.leading_ones() as usize)
+    }
+
+    /// Proves that the text from `at` on is UTF-8, or cuts it before the first sequence that is not.
+    #[cold]
+    fn prove(&mut self, at: usize) {
+        if let Err(error) = core::str::from_utf8(self.text.get(at..).unwrap_or_default()) {
+            self.text = self.text.get(..at + error.valid_up_to()).unwrap_or_default();
+        }
+        self.proved = true;
+        self.stop_beyond_ascii = !self.rules.allowed.contains(Switch::Separators);
+    }
+
+    /// The number that begins at `at` with `byte`.
+    #[inline(always)]
+    fn number(&mut self, at: usize, byte: u8) -> Result<usize, Halt> {
+        match short_integer(self.text, at, byte) {
+            Some(end) => Ok(end),
+            None => self.number_slowly(at),
+        }
+    }
+
+    fn number_slowly(&mut self, at: usize) -> Result<usize, Halt> {
+        match number(self.text, at) {
+            Ok(number) => {
+                if !number.needs.is_empty() {
+                    self.odd_number(number.needs, at)?;
+                }
+                Ok(number.end)
+            }
+            Err(fault) => Err(self.unexpected(fault.code, fault.at)),
+        }
+    }
+
+    #[cold]
+    fn odd_number(&mut self, needs: Switches, at: usize) -> Result<(), Halt> {
+        let allowed = self.rules.allowed;
+        if !needs.minus(allowed).is_empty() && !allowed.contains(Switch::NumberRange) {
+            return Err(self.fault(Code::NumberRange, at));
+        }
+        self.needed = self.needed.union(needs);
+        Ok(())
+    }
+
+    /// The literal that begins at `at` with `byte`.
+    #[inline(always)]
+    fn literal(&mut self, at: &mut usize, byte: u8) -> Result<Kind, Halt> {
+        let rest = self.text.get(*at..);
+        if rest.and_then(|rest| rest.first_chunk()) == Some(b"true") {
+            *at += 4;
+            Ok(Kind::Bool)
+        } else if rest.and_then(|rest| rest.first_chunk()) == Some(b"false") {
+            *at += 5;
+            Ok(Kind::Bool)
+        } else if rest.and_then(|rest| rest.first_chunk()) == Some(b"null") {
+            *at += 4;
+            Ok(Kind::Null)
+        } else {
+            Err(self.no_value(*at, byte))
+        }
+    }
+
+    /// What begins at `at` is no value: where it stops being one.
+    #[cold]
+    fn no_value(&mut self, mut at: usize, byte: u8) -> Halt {
+        let word: &[u8] = match byte {
+            b't' => b"true",
+            b'f' => b"false",
+            b'n' => b"null",
+            _ => b"",
+        };
+        for &letter in word {
+            if self.text.get(at) != Some(&letter) {
+                break;
+            }
+            at += 1;
+        }
+        self.unexpected(Code::UnexpectedByte, at)
+    }
+
+    #[cold]
+    fn refuse_unless(&mut self, switch: Switch, at: usize) -> Result<(), Halt> {
+        if !self.rules.allowed.contains(switch) {
+            return Err(self.fault(switch.code(), at));
+        }
+        self.needed = self.needed.with(switch);
+        Ok(())
+    }
+
+    /// The byte at `at` can't stand there; or the text ends, or a byte that is no UTF-8 comes first.
+    #[cold]
+    fn unexpected(&mut self, code: Code, at: usize) -> Halt {
+        if !self.proved && self.text.get(at).is_some_and(|byte| *byte >= 0x80) {
+            self.prove(at);
+        }
+        let code = if at < self.text.len() {
+            code
+        } else if self.text.len() < self.whole {
+            Code::InvalidUtf8
+        } else {
+            Code::UnexpectedEnd
+        };
+        self.fault(code, at)
+    }
+
+    #[cold]
+    fn fault(&mut self, code: Code, at: usize) -> Halt {
+        self.halt(Trouble::Fault(Fault { code, at }))
+    }
+
+    #[cold]
+    fn halt(&mut self, trouble: Trouble) -> Halt {
+        self.trouble = trouble;
+        Halt
+    }
+
+    /// Why the walk ended: of the fault that ended it and the duplicates that wait in large objects, the one met first.
+    #[cold]
+    fn stop(&mut self) -> Stop {
+        let fault = match self.trouble {
+            Trouble::Short => return Stop::ShortTable,
+            Trouble::Unfold => return Stop::Unfold,
+            Trouble::Fault(fault) => fault,
+        };
+        if !self.unique_keys {
+            return Stop::Fault(fault);
+        }
+        match self.keys.pending(self.text) {
+            Ok(Some(waiting)) if (waiting.at, waiting.code) < (fault.at, fault.code) => Stop::Fault(waiting),
+            Err(Trouble::Unfold) => Stop::Unfold,
+            _ => Stop::Fault(fault),
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Unique keys: no two keys of one object equal after unescaping (209), nor, where the switch refuses it, after case
+//! folding (212).
+//!
+//! One table of 8-byte entries (hash and position) holds the keys of all open objects, each object's behind a slot that
+//! remembers where its parent's begin. Up to [`SMALL`] keys an object's entries are compared as they come; beyond, they
+//! are only pushed, and sorted when the object closes or when any other fault ends the walk, so that thousands of keys cost
+//! a sort and the earliest duplicate is still the one that is named. Equal hashes are compared by bytes: the check is exact.
+//!
+//! Both hashes are keyed. As keys come, [`KeyHash::glance`] takes a key's first and last eight bytes and its length; it may
+//! collide, which among so few keys costs little. Before a sort, [`KeyHash::full`] takes all bytes: up to 16 by a multilinear
+//! form over 32-bit words with secret 64-bit factors, whose upper half collides for any two given keys with probability
+//! 2^-32 (Dietzfelbinger 1996; Lemire and Kaser 2014), longer keys after passing their earlier blocks through a polynomial
+//! modulo 2^61-1 with a secret point. A peer that doesn't know the key can't write keys that collide more often than chance,
+//! so nobody can craft a quadratic line.
+
+use core::hash::Hasher as _;
+
+use siphasher::sip::SipHasher24;
+
+use super::string::{Folded, Unescaped};
+use super::{Fault, Token};
+use crate::code::Code;
+use crate::limits::AuditKey;
+
+/// Keys of an object that are compared one by one as they come.
+const SMALL: usize = 32;
+
+/// The Mersenne prime 2^61-1.
+const P: u64 = (1 << 61) - 1;
+
+/// The secrets of the key hashes.
+pub(crate) struct KeyHash {
+    factors: [u64; 7],
+    add: u64,
+    odd: u64,
+    point: u64,
+}
+
+impl KeyHash {
+    /// Secrets drawn from the gate's audit key.
+    pub(crate) fn new(key: AuditKey) -> Self {
+        let draw = |n: u64| {
+            let mut hasher = SipHasher24::new_with_key(&key.0);
+            hasher.write_u64(n);
+            hasher.finish()
+        };
+        Self {
+            factors: [draw(1), draw(2), draw(3), draw(4), draw(5), draw(6), draw(7)],
+            add: draw(8),
+            odd: draw(9) | 1,
+            point: draw(10) % P,
+        }
+    }
+
+    /// The quick hash of a key without escapes, all ASCII, whose bytes begin at `start`.
+    #[inline(always)]
+    fn glance(&self, text: &[u8], start: usize, len: usize, fold: bool) -> u32 {
+        let case = |word: u64| if fold { lower(word) } else { word };
+        let first = load(text, start);
+        if len < 8 {
+            self.mix(case(first & ((1 << (8 * len)) - 1)), 0, len)
+        } else {
+            self.mix(case(first), case(load(text, start + len - 8)), len)
+        }
+    }
+
+    /// The same of any key, from its bytes one by one.
+    fn glance_slowly(&self, bytes: impl Iterator<Item = u8>) -> u32 {
+        let (mut first, mut last, mut len) = (0u64, 0u64, 0usize);
+        for byte in bytes {
+            if len < 8 {
+                first |= u64::from(byte) << (8 * len);
+            }
+            last = last >> 8 | u64::from(byte) << 56;
+            len += 1;
+        }
+        self.mix(first, if len < 8 { 0 } else { last }, len)
+    }
+
+    #[inline(always)]
+    fn mix(&self, first: u64, last: u64, len: usize) -> u32 {
+        let sum = (first ^ self.add).wrapping_add(last.rotate_left(27)) ^ len as u64;
+        (sum.wrapping_mul(self.odd) >> 32) as u32
+    }
+
+    /// The hash of a key that nobody can make collide, from its bytes one by one.
+    fn full(&self, bytes: impl Iterator<Item = u8>) -> u32 {
+        const HALF: u64 = u32::MAX as u64;
+        let (mut block, mut filled, mut len, mut carry) = (0u128, 0u32, 0u64, 0u64);
+        for byte in bytes {
+            if filled == 16 {
+                for shift in [0, 32, 64, 96] {
+                    carry = times(carry, self.point) + ((block >> shift) as u64 & HALF) + 1;
+                    carry = if carry >= P { carry - P } else { carry };
+                }
+                (block, filled) = (0, 0);
+            }
+            block |= u128::from(byte) << (8 * filled);
+            filled += 1;
+            len += 1;
+        }
+        let words =
+            [block as u64 & HALF, (block >> 32) as u64 & HALF, (block >> 64) as u64 & HALF, (block >> 96) as u64];
+        let rest = [len, carry & HALF, carry >> 32];
+        let sum = words
+            .iter()
+            .chain(&rest)
+            .zip(&self.factors)
+            .fold(self.add, |sum, (word, factor)| sum.wrapping_add(factor.wrapping_mul(*word)));
+        (sum >> 32) as u32
+    }
+}
+
+/// A hash's bit in a filter.
+#[inline(always)]
+const fn bit(hash: u32) -> u32 {
+    1 << (hash >> 27)
+}
+
+/// A product modulo 2^61-1.
+fn times(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    let sum = (product as u64 & P) + (product >> 61) as u64;
+    if sum >= P { sum - P } else { sum }
+}
+
+/// Eight bytes from `at`, the first lowest; zeros behind the text's end.
+#[inline(always)]
+fn load(text: &[u8], at: usize) -> u64 {
+    match text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => load_slowly(text, at),
+    }
+}
+
+#[cold]
+fn load_slowly(text: &[u8], at: usize) -> u64 {
+    let rest = text.get(at..).unwrap_or_default();
+    rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+}
+
+/// ASCII upper case to lower case, eight bytes at once; all of them below 0x80.
+#[inline(always)]
+const fn lower(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let from_a = word + ONES * (0x80 - b'A' as u64);
+    let beyond_z = word + ONES * (0x7F - b'Z' as u64);
+    word | ((from_a & !beyond_z & (ONES * 0x80)) >> 2)
+}
+
+/// How two keys compare.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Likeness {
+    Different,
+    Folded,
+    Equal,
+}
+
+/// Why a key or an object can't be taken.
+pub(super) enum Trouble {
+    Fault(Fault),
+    /// The table is shorter than the limits allow; a longer one may do.
+    Short,
+    /// Keys that fold alike are allowed and there are some: hash the keys unfolded from the start.
+    Unfold,
+}
+
+/// The keys alive on the path from the root.
+pub(super) struct Keys<'k> {
+    table: &'k mut [u64],
+    hash: &'k KeyHash,
+    max_keys: usize,
+    /// Hash folded keys, so that 212 is seen.
+    fold: bool,
+    /// Whether two keys that fold alike are a fault.
+    refuse_folded: bool,
+    alive: usize,
+    base: usize,
+    top: usize,
+    /// One bit for each hash among the innermost object's keys, five bits of it looked at.
+    filter: u32,
+}
+
+impl<'k> Keys<'k> {
+    pub(super) fn new(
+        table: &'k mut [u64],
+        hash: &'k KeyHash,
+        max_keys: usize,
+        fold: bool,
+        refuse_folded: bool,
+    ) -> Self {
+        Self { table, hash, max_keys, fold, refuse_folded, alive: 0, base: 0, top: 0, filter: 0 }
+    }
+
+    /// Begins an object. False where the table has no slot left for it.
+    #[inline(always)]
+    pub(super) fn open(&mut self) -> bool {
+        let Some(slot) = self.table.get_mut(self.top) else { return false };
+        *slot = u64::from(self.filter) << 32 | self.base as u64;
+        self.top += 1;
+        self.base = self.top;
+        self.filter = 0;
+        true
+    }
+
+    /// Takes a key without escapes, all ASCII, if that is simple: not like any other of its object, and room for it. Where it
+    /// gives false nothing was done, and [`take`](Self::take) decides.
+    #[inline(always)]
+    pub(super) fn take_simple(&mut self, text: &[u8], key: &Token) -> bool {
+        let start = key.start + 1;
+        let hash = self.hash.glance(text, start, key.end - 1 - start, self.fold);
+        if self.alive >= self.max_keys || (self.filter & bit(hash) != 0 && self.is_alike(hash)) {
+            return false;
+        }
+        self.push(hash, key)
+    }
+
+    /// Takes any key of the innermost object.
+    pub(super) fn take(&mut self, text: &[u8], key: &Token) -> Result<(), Trouble> {
+        let raw = key.raw(text);
+        let hash = if self.fold {
+            self.hash.glance_slowly(Folded::new(raw))
+        } else {
+            self.hash.glance_slowly(Unescaped::new(raw))
+        };
+        let entries = self.table.get(self.base..self.top).unwrap_or_default();
+        if self.alive == self.max_keys {
+            // The table is full; but where this very key is a duplicate, that is the lower code.
+            let code = match self.repeats(text, entries, hash, key.start)? {
+                Some(Code::DuplicateKey) => Code::DuplicateKey,
+                _ => Code::TooManyKeys,
+            };
+            return Err(Trouble::Fault(Fault { code, at: key.start }));
+        }
+        if entries.len() <= SMALL
+            && let Some(code) = self.repeats(text, entries, hash, key.start)?
+        {
+            return Err(Trouble::Fault(Fault { code, at: key.start }));
+        }
+        if self.push(hash, key) { Ok(()) } else { Err(Trouble::Short) }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, hash: u32, key: &Token) -> bool {
+        let Some(slot) = self.table.get_mut(self.top) else { return false };
+        *slot = u64::from(hash) << 32 | key.start as u64;
+        self.filter |= bit(hash);
+        self.top += 1;
+        self.alive += 1;
+        true
+    }
+
+    /// Whether a key of the innermost object has that hash; not asked where the object is large.
+    fn is_alike(&self, hash: u32) -> bool {
+        let entries = self.table.get(self.base..self.top).unwrap_or_default();
+        entries.len() <= SMALL && entries.iter().any(|&entry| (entry >> 32) as u32 == hash)
+    }
+
+    #[inline(always)]
+    fn pop(&mut self) {
+        self.alive -= self.top - self.base;
+        self.top = self.base - 1;
+        let slot = self.table.get(self.top).copied().unwrap_or(0);
+        self.base = slot as u32 as usize;
+        self.filter = (slot >> 32) as u32;
+    }
+
+    /// Ends the innermost object if it is small, so that its keys were compared as they came. Where it gives false nothing was
+    /// done, and [`close_large`](Self::close_large) decides.
+    #[inline(always)]
+    pub(super) fn close_small(&mut self) -> bool {
+        if self.top - self.base > SMALL {
+            return false;
+        }
+        self.pop();
+        true
+    }
+
+    /// Ends the innermost object, which is large.
+    #[cold]
+    pub(super) fn close_large(&mut self, text: &[u8]) -> Result<(), Trouble> {
+        if let Some(fault) = self.sorted(text, self.base, self.top)? {
+            return Err(Trouble::Fault(fault));
+        }
+        self.pop();
+        Ok(())
+    }
+
+    /// The earliest duplicate that waits in the open objects, `key` with it if the walk stopped at one that was not taken.
+    #[cold]
+    pub(super) fn pending(&mut self, text: &[u8]) -> Result<Option<Fault>, Trouble> {
+        let (mut base, mut top) = (self.base, self.top);
+        let mut first: Option<Fault> = None;
+        while base > 0 {
+            if top - base > SMALL
+                && let Some(fault) = self.sorted(text, base, top)?
+            {
+                // An outer object's waiting key stands before everything in an inner one.
+                first = Some(fault);
+            }
+            top = base - 1;
+            base = self.table.get(top).map_or(0, |&slot| slot as u32 as usize);
+        }
+        Ok(first)
+    }
+
+    /// Whether the key at `at` repeats one of the entries.
+    fn repeats(&self, text: &[u8], entries: &[u64], hash: u32, at: usize) -> Result<Option<Code>, Trouble> {
+        let mut worst = Likeness::Different;
+        for &entry in entries {
+            if (entry >> 32) as u32 == hash {
+                match likeness(text, entry as u32 as usize, at) {
+                    Likeness::Equal => return Ok(Some(Code::DuplicateKey)),
+                    Likeness::Folded => worst = Likeness::Folded,
+                    Likeness::Different => {}
+                }
+            }
+        }
+        match worst {
+            // Unfolded hashing leaves folded equality to chance, and it is allowed then.
+            Likeness::Folded if self.refuse_folded => Ok(Some(Code::CaseCollision)),
+            Likeness::Folded if self.fold => Err(Trouble::Unfold),
+            _ => Ok(None),
+        }
+    }
+
+    /// The earliest key among the entries from `base` to `top` that repeats one before it.
+    #[cold]
+    fn sorted(&mut self, text: &[u8], base: usize, top: usize) -> Result<Option<Fault>, Trouble> {
+        if let Some(entries) = self.table.get_mut(base..top) {
+            for entry in entries.iter_mut() {
+                let at = *entry as u32;
+                let raw = raw_key(text, at as usize);
+                let hash =
+                    if self.fold { self.hash.full(Folded::new(raw)) } else { self.hash.full(Unescaped::new(raw)) };
+                *entry = u64::from(hash) << 32 | u64::from(at);
+            }
+            sort(entries);
+        }
+        let mut rest = self.table.get(base..top).unwrap_or_default();
+        let mut first: Option<Fault> = None;
+        while let Some(&head) = rest.first() {
+            let hash = (head >> 32) as u32;
+            let run = rest.iter().take_while(|&&entry| (entry >> 32) as u32 == hash).count();
+            let (equal, others) = rest.split_at_checked(run).unwrap_or((rest, &[]));
+            for (n, &entry) in equal.iter().enumerate().skip(1) {
+                let at = entry as u32 as usize;
+                if first.is_some_and(|fault| fault.at < at) {
+                    break;
+                }
+                if let Some(code) = self.repeats(text, equal.get(..n).unwrap_or_default(), hash, at)? {
+                    first = Some(Fault { code, at });
+                    break;
+                }
+            }
+            rest = others;
+        }
+        Ok(first)
+    }
+}
+
+/// Compares the keys whose opening quotes stand at `a` and `b`.
+#[cold]
+fn likeness(text: &[u8], a: usize, b: usize) -> Likeness {
+    let (a, b) = (raw_key(text, a), raw_key(text, b));
+    if Unescaped::new(a).eq(Unescaped::new(b)) {
+        Likeness::Equal
+    } else if Folded::new(a).eq(Folded::new(b)) {
+        Likeness::Folded
+    } else {
+        Likeness::Different
+    }
+}
+
+/// The bytes between the quotes of the key whose opening quote stands at `at`.
+fn raw_key(text: &[u8], at: usize) -> &[u8] {
+    let rest = text.get(at + 1..).unwrap_or_default();
+    rest.get(..closing_quote(rest)).unwrap_or_default()
+}
+
+/// Where a checked string ends that begins at the start of `text`.
+pub(super) fn closing_quote(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(skip) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
+        at += skip;
+        if text.get(at) == Some(&b'"') {
+            return at;
+        }
+        at += 2;
+    }
+    text.len()
+}
+
+/// Heap sort: in place, O(n log n) whatever the input, and, unlike the library's, without a path that can panic.
+fn sort(entries: &mut [u64]) {
+    fn sift(entries: &mut [u64], mut root: usize, len: usize) {
+        loop {
+            let left = 2 * root + 1;
+            let at = |n: usize| entries.get(n).copied().unwrap_or(0);
+            if left >= len {
+                return;
+            }
+            let child = if left + 1 < len && at(left) < at(left + 1) { left + 1 } else { left };
+            if at(root) >= at(child) {
+                return;
+            }
+            swap(entries, root, child);
+            root = child;
+        }
+    }
+    fn swap(entries: &mut [u64], a: usize, b: usize) {
+        let (x, y) = (entries.get(a).copied(), entries.get(b).copied());
+        if let (Some(x), Some(y)) = (x, y) {
+            if let Some(slot) = entries.get_mut(a) {
+                *slot = y;
+            }
+            if let Some(slot) = entries.get_mut(b) {
+                *slot = x;
+            }
+        }
+    }
+    let len = entries.len();
+    for root in (0..len / 2).rev() {
+        sift(entries, root, len);
+    }
+    for end in (1..len).rev() {
+        swap(entries, 0, end);
+        sift(entries, 0, end);
+    }
+}

@@ -1,0 +1,58 @@
+//! JSON text: the check of one line against RFC 8259 and the switchable rules on top of it, and reading what was checked.
+//!
+//! Nothing here knows of JSON-RPC. [`walk`] passes once over the text and tells a [`Sink`] of the members of the outer
+//! levels as it meets them; [`Cursor`] reads values out of text that was checked, and can't fail on syntax.
+
+mod check;
+mod cursor;
+mod keys;
+mod number;
+mod string;
+
+pub(crate) use check::{Sink, Stop, Text, walk};
+pub use cursor::{Cursor, Elements, Members};
+pub(crate) use keys::KeyHash;
+pub(crate) use number::{is_integer, is_safe_integer};
+pub(crate) use string::{Unescaped, folds_to, is_sound};
+
+use crate::code::Code;
+
+/// The type of a JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `{...}`
+    Object,
+    /// `[...]`
+    Array,
+    /// `"..."`
+    String,
+    /// A number of any form.
+    Number,
+    /// `true` or `false`
+    Bool,
+    /// `null`
+    Null,
+}
+
+/// A verdict and the byte it is about, counted from the frame's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) code: Code,
+    pub(crate) at: usize,
+}
+
+/// A string token in checked text: from its opening quote to behind its closing one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Token {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Written without escapes.
+    pub(crate) plain: bool,
+}
+
+impl Token {
+    /// The bytes between the quotes, as written.
+    pub(crate) fn raw<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        text.get(self.start + 1..self.end.wrapping_sub(1)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,160 @@
+//! Numbers: the grammar of RFC 8259 section 6, and rule 214 on top of it, which keeps to those that all readers take for
+//! the same value. No floating point is used: decimals are compared by their digits.
+
+use super::Fault;
+use crate::code::Code;
+use crate::limits::{Switch, Switches};
+
+/// The largest integer that a double and all its neighbours hold exactly, 2^53-1.
+const MAX_SAFE: &[u8] = b"9007199254740991";
+
+/// Most digits of an exponent, as written.
+const MAX_EXPONENT_DIGITS: usize = 3;
+
+/// A number that was read: where it ends, and which switches it needed.
+pub(super) struct Number {
+    pub(super) end: usize,
+    pub(super) needs: Switches,
+}
+
+/// The end of the number that begins at `start` with `first`, if it is an integer of at most 15 digits (every one of which is
+/// safe) and nothing about it needs a closer look.
+#[inline(always)]
+pub(super) fn short_integer(text: &[u8], start: usize, first: u8) -> Option<usize> {
+    // A minus sign or a leading zero is rare enough to be read by the whole grammar, but for zero itself.
+    if first == b'-' {
+        return None;
+    }
+    let mut end = start + 1;
+    loop {
+        let byte = text.get(end).copied().unwrap_or(0);
+        if !byte.is_ascii_digit() {
+            let simple = !matches!(byte, b'.' | b'e' | b'E') && (first != b'0' || end == start + 1);
+            return (simple && end - start < MAX_SAFE.len()).then_some(end);
+        }
+        end += 1;
+    }
+}
+
+/// Reads the number that begins at `start`. Faults 206 and 216 are about the byte that can't stand there.
+#[inline]
+pub(super) fn number(text: &[u8], start: usize) -> Result<Number, Fault> {
+    let negative = text.get(start) == Some(&b'-');
+    let first = start + usize::from(negative);
+    let whole = digits(text, first);
+    let fault = |at: usize| {
+        let code = if at < text.len() { Code::BadNumber } else { Code::UnexpectedEnd };
+        Err(Fault { code, at })
+    };
+    if whole == first {
+        return fault(whole);
+    }
+    if whole > first + 1 && text.get(first) == Some(&b'0') {
+        return fault(first + 1);
+    }
+    match text.get(whole) {
+        Some(b'.' | b'e' | b'E') => {}
+        _ => {
+            let few = whole - first < MAX_SAFE.len();
+            let needs = if few && !(negative && text.get(first) == Some(&b'0')) {
+                Switches::NONE
+            } else {
+                integer_needs(negative, text.get(first..whole).unwrap_or_default())
+            };
+            return Ok(Number { end: whole, needs });
+        }
+    }
+    let mut end = whole;
+    let mut fraction: &[u8] = &[];
+    if text.get(end) == Some(&b'.') {
+        let from = end + 1;
+        end = digits(text, from);
+        if end == from {
+            return fault(end);
+        }
+        fraction = text.get(from..end).unwrap_or_default();
+    }
+    let mut exponent: Option<(bool, &[u8])> = None;
+    if let Some(b'e' | b'E') = text.get(end) {
+        let sign = text.get(end + 1);
+        let from = end + 1 + usize::from(matches!(sign, Some(b'+' | b'-')));
+        end = digits(text, from);
+        if end == from {
+            return fault(end);
+        }
+        exponent = Some((sign == Some(&b'-'), text.get(from..end).unwrap_or_default()));
+    }
+    let needs = decimal_needs(text.get(first..whole).unwrap_or_default(), fraction, exponent);
+    Ok(Number { end, needs })
+}
+
+/// The first byte at or after `at` that is no digit.
+#[inline]
+fn digits(text: &[u8], mut at: usize) -> usize {
+    while matches!(text.get(at), Some(b'0'..=b'9')) {
+        at += 1;
+    }
+    at
+}
+
+#[cold]
+fn integer_needs(negative: bool, digits: &[u8]) -> Switches {
+    if negative && digits == b"0" {
+        Switches::NONE.with(Switch::NumberRange)
+    } else if is_safe(digits) {
+        Switches::NONE
+    } else {
+        Switches::NONE.with(Switch::BigIntegers)
+    }
+}
+
+/// Whether digits without leading zeros are at most 2^53-1.
+fn is_safe(digits: &[u8]) -> bool {
+    digits.len() < MAX_SAFE.len() || (digits.len() == MAX_SAFE.len() && digits <= MAX_SAFE)
+}
+
+/// What a decimal needs, by its significant digits and its magnitude.
+fn decimal_needs(whole: &[u8], fraction: &[u8], exponent: Option<(bool, &[u8])>) -> Switches {
+    const RANGE: Switches = Switches::NONE.with(Switch::NumberRange);
+    let mantissa = || whole.iter().chain(fraction).copied();
+    let Some(leading) = mantissa().position(|digit| digit != b'0') else {
+        return if exponent.is_some() { RANGE } else { Switches::NONE };
+    };
+    let mut power = 0i64;
+    if let Some((negative, digits)) = exponent {
+        if digits.len() > MAX_EXPONENT_DIGITS {
+            return RANGE;
+        }
+        power = digits.iter().fold(0, |power, digit| power * 10 + i64::from(digit - b'0'));
+        if negative {
+            power = -power;
+        }
+    }
+    let significant = whole.len() + fraction.len() - leading;
+    if significant > 17 {
+        return RANGE;
+    }
+    // The value is d.ddd * 10^power, the digits padded to 17.
+    power += whole.len() as i64 - 1 - leading as i64;
+    let digits = mantissa().skip(leading).chain(core::iter::repeat(b'0')).take(17);
+    let digits = digits.fold(0u64, |value, digit| value * 10 + u64::from(digit - b'0'));
+    let above = power > 308 || (power == 308 && digits > 17_976_931_348_623_157);
+    let below = power < -308 || (power == -308 && digits < 22_250_738_585_072_014);
+    if above || below {
+        RANGE
+    } else if significant > 15 {
+        Switches::NONE.with(Switch::InexactDecimals)
+    } else {
+        Switches::NONE
+    }
+}
+
+/// Whether a checked number is an integer literal: no fraction, no exponent, not minus zero.
+pub(crate) fn is_integer(token: &[u8]) -> bool {
+    token != b"-0" && !token.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
+}
+
+/// Whether an integer literal lies within 2^53-1 either way.
+pub(crate) fn is_safe_integer(token: &[u8]) -> bool {
+    is_safe(token.strip_prefix(b"-").unwrap_or(token))
+}

@@ -1,0 +1,44 @@
+//! A gate for newline-delimited JSON-RPC and MCP on stdio: bytes in, checked messages or a reason out.
+//!
+//! Every line that the gate accepts is split into the same frames by every newline framer, parsed to the same value by every
+//! mainstream JSON parser, and read as the same JSON-RPC message by every peer; every other line has no effect. (What the
+//! sentence loses by each switch is said in [`Switch`].)
+//!
+//! ```text
+//! bytes --framer--> line --json--> value --rpc--> Message
+//!                     \         \            \
+//!                      1xx       2xx          3xx  ---> Refusal { code, at, .. }
+//! ```
+//!
+//! The order is the same for every line, and the first stage that finds a fault gives the verdict. Nothing is repaired: what
+//! is passed on is exactly the bytes that were checked. A fault of the peer is data, an [`Event`]; a fault of the caller is
+//! an error of the API. Everything is bounded: see [`Limits`].
+//!
+//! No heap, no I/O, no panic, no recursion. [`Gate::feed`] shows the loop.
+
+#![no_std]
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod audit;
+mod code;
+mod framer;
+mod gate;
+mod json;
+mod limits;
+mod mcp;
+mod options;
+mod refusal;
+mod rpc;
+mod storage;
+
+pub use audit::{Fingerprint, Record};
+pub use code::{Code, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Stage};
+pub use gate::{Counters, Event, Fed, Gate};
+pub use json::{Cursor, Elements, Kind as JsonKind, Members};
+pub use limits::{AuditKey, Direction, Limits, MAX_DEPTH, MAX_FRAME, MAX_KEY, MAX_METHOD, Profile, Switch, Switches};
+pub use mcp::Revision;
+pub use options::{BadOptions, Batches, ErrorId, Options, Policy};
+pub use refusal::{REPLY_LEN, Refusal, TooSmall};
+pub use rpc::{Kind, Message};
+pub use storage::{Borrowed, Inline, Storage};

@@ -1,0 +1,134 @@
+//! Everything a host tells a gate at its start: direction, revision, switches, bounds and session policy, with the check
+//! that they fit together.
+
+use core::fmt;
+
+use crate::limits::{AuditKey, Direction, Limits, MAX_DEPTH, MAX_FRAME, Profile, Switches};
+use crate::mcp::Revision;
+
+/// When a refusal ends the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Policy {
+    /// Any refusal ends it: for a gateway with effects outside.
+    CloseAll,
+    /// Refusals whose code [closes](crate::Code::closes) end it; a well-framed request that this server doesn't serve, or that only
+    /// its contents make ambiguous, is answered and the session goes on.
+    #[default]
+    CloseMalformed,
+    /// Only the end of input ends it.
+    Continue,
+}
+
+/// What an error reply says of an id that could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum ErrorId {
+    /// `null` for plain JSON-RPC, for revisions to 2025-06-18 and while the revision isn't known; absent from 2025-11-25 on,
+    /// whose schema has no null id.
+    #[default]
+    ByRevision,
+    /// `"id":null`, as JSON-RPC 2.0 section 5 asks.
+    Null,
+    /// No member `id`.
+    Absent,
+}
+
+/// Whether a JSON array of messages on one line is taken (302).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Batches {
+    /// Taken under the fixed revision 2025-03-26, the only one that has them; refused otherwise.
+    #[default]
+    ByRevision,
+    /// Taken. An option only under 2025-03-26 and plain JSON-RPC.
+    Allow,
+    /// Refused.
+    Refuse,
+}
+
+/// Everything a gate is told at its start.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Who sends the stream.
+    pub direction: Direction,
+    /// The protocol revision. Default [`Revision::Auto`].
+    pub revision: Revision,
+    /// The quirks that pass. Default: those of the direction's profile.
+    pub allowed: Switches,
+    /// The bounds. Default: those of the direction's profile.
+    pub limits: Limits,
+    /// When a refusal ends the session. Default [`Policy::CloseMalformed`].
+    pub policy: Policy,
+    /// Whether batches are taken. Default [`Batches::ByRevision`].
+    pub batches: Batches,
+    /// The id of an error reply where none could be read. Default [`ErrorId::ByRevision`].
+    pub error_id: ErrorId,
+    /// The key of fingerprints and hashes.
+    pub audit_key: AuditKey,
+}
+
+impl Options {
+    /// The defaults of a direction: `strict` for a client's lines, `data` for a server's.
+    #[must_use]
+    pub const fn new(direction: Direction, audit_key: AuditKey) -> Self {
+        let profile = match direction {
+            Direction::FromClient => Profile::Strict,
+            Direction::FromServer => Profile::Data,
+        };
+        Self {
+            direction,
+            revision: Revision::Auto,
+            allowed: profile.allowed(),
+            limits: Limits::new(profile),
+            policy: Policy::CloseMalformed,
+            batches: Batches::ByRevision,
+            error_id: ErrorId::ByRevision,
+            audit_key,
+        }
+    }
+
+    /// The same options with a profile's switches and depth.
+    #[must_use]
+    pub const fn with_profile(mut self, profile: Profile) -> Self {
+        self.allowed = profile.allowed();
+        self.limits.max_depth = profile.max_depth();
+        self
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), BadOptions> {
+        let Limits { max_frame, max_depth, max_keys, max_id, .. } = self.limits;
+        let batches_fit = matches!(self.revision, Revision::JsonRpc | Revision::V2025_03_26);
+        for (fits, option, text) in [
+            ((4..=MAX_FRAME).contains(&max_frame), "max_frame", "max_frame goes from 4 to 2147483647 bytes"),
+            ((1..=MAX_DEPTH).contains(&max_depth), "max_depth", "max_depth goes from 1 to 512"),
+            ((1..=1 << 24).contains(&max_keys), "max_keys", "max_keys goes from 1 to 16777216"),
+            ((1..=4096).contains(&max_id), "max_id", "max_id goes from 1 to 4096 bytes"),
+            (
+                self.batches != Batches::Allow || batches_fit,
+                "batches",
+                "batches can be allowed only under revision 2025-03-26 or jsonrpc",
+            ),
+        ] {
+            if !fits {
+                return Err(BadOptions { option, text });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An option that can't have its value (903): which one, and what would be right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadOptions {
+    /// The option's name.
+    pub option: &'static str,
+    /// What would be right.
+    pub text: &'static str,
+}
+
+impl fmt::Display for BadOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text)
+    }
+}
+
+impl core::error::Error for BadOptions {}

@@ -1,0 +1,629 @@
+//! JSON-RPC 2.0: from a checked JSON value to a message (rules 301 to 316).
+//!
+//! [`Reader`] listens to the walker and keeps one slot for each name of the envelope: where its value lies, of which type
+//! it is. When the message's closing brace comes the slots are judged. Faults are ordered by where they are met reading left
+//! to right: names at the key, values at their first byte, what needs the whole object at its closing brace; 309 last of
+//! all, because it alone says that a well-formed request was meant.
+
+use crate::code::Code;
+use crate::json::{
+    Cursor, Fault, Kind as Json, Sink, Token, Unescaped, folds_to, is_integer, is_safe_integer, is_sound,
+};
+use crate::limits::{MAX_METHOD, Switch, Switches};
+
+/// What a message is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// `method` and `id`: asks for an effect and an answer.
+    Request,
+    /// `method` without `id`: is never answered.
+    Notification,
+    /// `result` and `id`: a request succeeded.
+    Result,
+    /// `error`: a request failed.
+    Error,
+    /// An array of messages, where the gate takes batches.
+    Batch,
+}
+
+impl Kind {
+    /// The kind as `scan` spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Notification => "notification",
+            Self::Result => "result",
+            Self::Error => "error",
+            Self::Batch => "batch",
+        }
+    }
+}
+
+/// What the JSON-RPC stage holds a message to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub(crate) allowed: Switches,
+    pub(crate) batches: bool,
+    /// Plain JSON-RPC: params may be an array, a result any value.
+    pub(crate) plain: bool,
+    pub(crate) max_id: usize,
+}
+
+/// The members of the envelope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Member {
+    Jsonrpc,
+    Id,
+    Method,
+    Params,
+    Result,
+    Error,
+}
+
+const MEMBERS: [(Member, &str); 6] = [
+    (Member::Jsonrpc, "jsonrpc"),
+    (Member::Id, "id"),
+    (Member::Method, "method"),
+    (Member::Params, "params"),
+    (Member::Result, "result"),
+    (Member::Error, "error"),
+];
+
+impl Member {
+    #[inline(always)]
+    fn named(raw: &[u8]) -> Option<Self> {
+        // By length first: of the six only three share one.
+        MEMBERS.into_iter().find(|(_, name)| name.as_bytes() == raw).map(|(member, _)| member)
+    }
+}
+
+/// The members of an error object.
+const ERROR_MEMBERS: [&str; 3] = ["code", "message", "data"];
+
+/// What looks into params and results while the walker passes them.
+pub(crate) trait Inside {
+    /// A message begins.
+    fn begin(&mut self);
+    /// Its method was read: the bytes between the quotes, and whether they are written without escapes.
+    fn method(&mut self, raw: &[u8], plain: bool);
+    /// A key of `params` or `result` (level 1) or of an object directly in it (level 2).
+    fn key(&mut self, text: &[u8], member: Member, level: usize, key: Token);
+    /// Whether the object whose key came last has names of its own to look for.
+    fn goes_below(&self) -> bool;
+    /// The first name that is a protocol name misspelt, if there is one; asked at the message's end.
+    fn misspelt(&mut self, text: &[u8], params: &[u8]) -> Option<usize>;
+}
+
+/// Where a value lies, and what it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) kind: Json,
+    pub(crate) plain: bool,
+    start: u32,
+    end: u32,
+}
+
+impl Slot {
+    const fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    const fn end(&self) -> usize {
+        self.end as usize
+    }
+
+    pub(crate) fn of<'t>(&self, text: &'t [u8]) -> &'t [u8] {
+        text.get(self.start()..self.end()).unwrap_or_default()
+    }
+
+    /// The bytes between the quotes of a string.
+    pub(crate) fn string<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
+        (self.kind == Json::String).then(|| text.get(self.start() + 1..self.end() - 1).unwrap_or_default())
+    }
+}
+
+/// The slots of one message.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Envelope {
+    slots: [Option<Slot>; 6],
+    code: Option<Slot>,
+    message: Option<Slot>,
+    unknown: Option<usize>,
+    misspelt: Option<usize>,
+    /// How many keys are `id` or could be taken for it.
+    ids: u8,
+    /// One bit for each member whose name is there, be it spelt with escapes.
+    named: u8,
+}
+
+impl Envelope {
+    pub(crate) fn get(&self, member: Member) -> Option<Slot> {
+        self.slots.get(member as usize).copied().flatten()
+    }
+
+    fn has(&self, member: Member) -> bool {
+        self.get(member).is_some()
+    }
+
+    /// What the message is; for one without fault.
+    pub(crate) fn kind(&self) -> Kind {
+        if self.has(Member::Method) {
+            if self.has(Member::Id) { Kind::Request } else { Kind::Notification }
+        } else if self.has(Member::Result) {
+            Kind::Result
+        } else {
+            Kind::Error
+        }
+    }
+
+    /// Whether a refusal with a code other than -32700 is answered: not if the line looks like a notification or a response.
+    pub(crate) fn wants_answer(&self) -> bool {
+        let named = |member: Member| self.named & 1 << member as u8 != 0;
+        if named(Member::Method) { named(Member::Id) } else { !named(Member::Result) && !named(Member::Error) }
+    }
+
+    /// The id that a reply may echo: it stands there once, spelt plainly, and is valid, in its text as well.
+    pub(crate) fn echo(&self, text: &[u8], shape: &Shape) -> Option<Slot> {
+        let id = self.get(Member::Id)?;
+        let valid = id.kind != Json::Null && id_fault(&id, text, shape.max_id).is_none();
+        let sound = id.string(text).is_none_or(|raw| is_sound(raw, shape.allowed));
+        (self.ids == 1 && valid && sound).then_some(id)
+    }
+}
+
+/// Rules 306 and 308; null is another rule's.
+fn id_fault(id: &Slot, text: &[u8], max_id: usize) -> Option<Code> {
+    let token = id.of(text);
+    match id.kind {
+        Json::String if token.len() - 2 > max_id => Some(Code::IdRange),
+        Json::String | Json::Null => None,
+        Json::Number if !is_integer(token) => Some(Code::IdType),
+        Json::Number if !is_safe_integer(token) => Some(Code::IdRange),
+        Json::Number => None,
+        Json::Object | Json::Array | Json::Bool => Some(Code::IdType),
+    }
+}
+
+/// The first of several faults by the place where each is met; of two met at one place, the one that was offered first.
+struct First(Option<(usize, Fault)>);
+
+impl First {
+    fn offer(&mut self, met: usize, code: Code, at: usize) {
+        if self.0.is_none_or(|(before, _)| met < before) {
+            self.0 = Some((met, Fault { code, at }));
+        }
+    }
+}
+
+/// Reads the envelope of a line while the walker passes over it.
+pub(crate) struct Reader<'t, I> {
+    text: &'t [u8],
+    shape: &'t Shape,
+    inside: I,
+    root: Option<Slot>,
+    /// The level of a message: 0, or 1 in a batch.
+    base: usize,
+    pub(crate) envelope: Envelope,
+    start: usize,
+    member: Option<Member>,
+    error_member: Option<usize>,
+    fault: Option<Fault>,
+    /// Rule 309 waits until nothing else of the stage is found.
+    params_type: Option<usize>,
+    messages: usize,
+    responses: bool,
+    pub(crate) needed: Switches,
+}
+
+impl<'t, I: Inside> Reader<'t, I> {
+    pub(crate) fn new(text: &'t [u8], shape: &'t Shape, inside: I) -> Self {
+        Self {
+            text,
+            shape,
+            inside,
+            root: None,
+            base: 0,
+            envelope: Envelope::default(),
+            start: 0,
+            member: None,
+            error_member: None,
+            fault: None,
+            params_type: None,
+            messages: 0,
+            responses: false,
+            needed: Switches::NONE,
+        }
+    }
+
+    /// Whether the line is a batch.
+    pub(crate) const fn is_batch(&self) -> bool {
+        self.base == 1
+    }
+
+    /// The stage's verdict, after a walk that went through.
+    pub(crate) fn verdict(&self) -> Option<Fault> {
+        let root = self.root?;
+        if self.is_batch() && (!self.shape.batches || self.messages == 0) {
+            return Some(Fault { code: Code::Batch, at: root.start() });
+        }
+        if !self.is_batch() && root.kind != Json::Object {
+            return Some(Fault { code: Code::NotAnObject, at: root.start() });
+        }
+        self.fault.or(self.params_type.map(|at| Fault { code: Code::ParamsType, at }))
+    }
+
+    fn refuse(&mut self, code: Code, at: usize) {
+        if self.fault.is_none() {
+            self.fault = Some(Fault { code, at });
+        }
+    }
+
+    fn begin_message(&mut self, kind: Json, at: usize) {
+        self.messages += 1;
+        self.envelope = Envelope::default();
+        self.member = None;
+        self.start = at;
+        self.inside.begin();
+        if self.is_batch() && kind != Json::Object {
+            self.refuse(if kind == Json::Array { Code::Batch } else { Code::NotAnObject }, at);
+        }
+    }
+
+    fn end_message(&mut self, closing: usize) {
+        let first = self.judge(closing);
+        if let Some((_, fault)) = first.0 {
+            self.refuse(fault.code, fault.at);
+        }
+        if let Some(params) = self.envelope.get(Member::Params) {
+            let fits = params.kind == Json::Object || (self.shape.plain && params.kind == Json::Array);
+            if !fits && self.params_type.is_none() {
+                self.params_type = Some(params.start());
+            }
+        }
+        if self.is_batch() && first.0.is_none() {
+            self.judge_in_batch();
+        }
+    }
+
+    /// What a batch forbids its elements.
+    fn judge_in_batch(&mut self) {
+        let method = self.envelope.get(Member::Method);
+        if let Some(method) = method {
+            let name = method.string(self.text).unwrap_or_default();
+            if Unescaped::new(name).eq(b"initialize".iter().copied()) {
+                self.refuse(Code::Batch, method.start());
+            }
+        }
+        let response = method.is_none();
+        if self.messages == 1 {
+            self.responses = response;
+        } else if self.responses != response {
+            self.refuse(Code::Batch, self.start);
+        }
+    }
+
+    fn judge(&mut self, closing: usize) -> First {
+        use Member::{Error, Id, Jsonrpc, Method, Params, Result};
+        let text = self.text;
+        let envelope = &self.envelope;
+        let mut first = First(None);
+        let params = envelope.get(Params).filter(|params| params.kind == Json::Object);
+        let inside = self.inside.misspelt(text, params.as_ref().map_or(&[], |params| params.of(text)));
+        for at in [envelope.misspelt, inside].into_iter().flatten() {
+            first.offer(at, Code::MisspeltMember, at);
+        }
+        if let Some(at) = envelope.unknown {
+            if self.shape.allowed.contains(Switch::UnknownMembers) {
+                self.needed = self.needed.with(Switch::UnknownMembers);
+            } else {
+                first.offer(at, Code::UnknownMember, at);
+            }
+        }
+        if let Some(version) = envelope.get(Jsonrpc) {
+            let is_2_0 = version.string(text).is_some_and(|raw| Unescaped::new(raw).eq(b"2.0".iter().copied()));
+            if !is_2_0 {
+                first.offer(version.start(), Code::JsonrpcWrong, version.start());
+            }
+        }
+        if let Some(method) = envelope.get(Method) {
+            let fits = method.string(text).is_some_and(|raw| {
+                let len = if method.plain { raw.len() } else { Unescaped::new(raw).count() };
+                (1..=MAX_METHOD).contains(&len)
+            });
+            if !fits {
+                first.offer(method.start(), Code::MethodType, method.start());
+            }
+        }
+        let id = envelope.get(Id);
+        if let Some(code) = id.and_then(|id| id_fault(&id, text, self.shape.max_id)) {
+            let at = id.map_or(0, |id| id.start());
+            first.offer(at, code, at);
+        }
+        if let Some(error) = envelope.get(Error) {
+            judge_error(&error, envelope, text, &mut first);
+        }
+        if let Some(result) = envelope.get(Result)
+            && !self.shape.plain
+            && result.kind != Json::Object
+        {
+            first.offer(result.start(), Code::ResultType, result.start());
+        }
+        let has = |member: Member| envelope.has(member);
+        let shapes = [Method, Result, Error].into_iter().filter(|member| has(*member)).count();
+        let error_alone = shapes == 1 && has(Error);
+        let id_null = id.is_some_and(|id| id.kind == Json::Null);
+        for (broken, code) in [
+            (!has(Jsonrpc), Code::JsonrpcMissing),
+            (id_null && !error_alone, Code::IdNull),
+            (shapes > 1 || (has(Params) && !has(Method)), Code::MixedShape),
+            (shapes == 0, Code::NoShape),
+            (has(Result) && !has(Id), Code::IdMissing),
+        ] {
+            if broken {
+                first.offer(closing, code, closing);
+            }
+        }
+        first
+    }
+}
+
+/// Rule 314: a wrong type is met at that member's value, a missing member at the object's end.
+fn judge_error(error: &Slot, envelope: &Envelope, text: &[u8], first: &mut First) {
+    if error.kind != Json::Object {
+        first.offer(error.start(), Code::ErrorObject, error.start());
+        return;
+    }
+    for (member, fits) in [
+        (envelope.code, envelope.code.is_some_and(|code| code.kind == Json::Number && is_integer(code.of(text)))),
+        (envelope.message, envelope.message.is_some_and(|message| message.kind == Json::String)),
+    ] {
+        match member {
+            Some(member) if !fits => first.offer(member.start(), Code::ErrorObject, member.start()),
+            Some(_) => {}
+            None => first.offer(error.end() - 1, Code::ErrorObject, error.start()),
+        }
+    }
+}
+
+impl<I: Inside> Sink for Reader<'_, I> {
+    #[inline(always)]
+    fn begin(&mut self, level: usize, kind: Json, at: usize) -> bool {
+        let slot = Some(Slot { kind, plain: false, start: at as u32, end: at as u32 });
+        if level == 0 {
+            self.root = slot;
+            if kind == Json::Array {
+                self.base = 1;
+            } else {
+                self.begin_message(kind, at);
+            }
+            return true;
+        }
+        match level - self.base {
+            0 => {
+                self.begin_message(kind, at);
+                kind == Json::Object
+            }
+            1 => {
+                let Some(member) = self.member else { return false };
+                if let Some(place) = self.envelope.slots.get_mut(member as usize) {
+                    *place = slot;
+                }
+                kind == Json::Object && matches!(member, Member::Params | Member::Result | Member::Error)
+            }
+            // In an object in params or in a result, whether its names are known; of an error's members, where they lie.
+            _ if self.member != Some(Member::Error) => {
+                level - self.base == 2 && kind == Json::Object && self.inside.goes_below()
+            }
+            _ => {
+                match self.error_member {
+                    Some(0) => self.envelope.code = slot,
+                    Some(1) => self.envelope.message = slot,
+                    _ => {}
+                }
+                false
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn end(&mut self, level: usize, end: usize, plain: bool) {
+        if level < self.base {
+            return;
+        }
+        match level - self.base {
+            0 => self.end_message(end - 1),
+            1 => {
+                let Some(member) = self.member else { return };
+                let Some(Some(slot)) = self.envelope.slots.get_mut(member as usize) else { return };
+                slot.end = end as u32;
+                slot.plain = plain;
+                if member == Member::Method {
+                    let raw = slot.string(self.text).unwrap_or_default();
+                    self.inside.method(raw, plain);
+                }
+            }
+            2 if self.member == Some(Member::Error) => {
+                let slot = match self.error_member {
+                    Some(0) => &mut self.envelope.code,
+                    Some(1) => &mut self.envelope.message,
+                    _ => return,
+                };
+                if let Some(slot) = slot {
+                    slot.end = end as u32;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[inline(always)]
+    fn key(&mut self, level: usize, key: Token) {
+        let raw = key.raw(self.text);
+        match level - self.base {
+            1 => {
+                self.member = if key.plain { Member::named(raw) } else { None };
+                match self.member {
+                    Some(member) => {
+                        self.envelope.named |= 1 << member as u8;
+                        self.envelope.ids = self.envelope.ids.saturating_add(u8::from(member == Member::Id));
+                    }
+                    None => self.unknown_key(&key, raw),
+                }
+            }
+            2 if self.member == Some(Member::Error) => {
+                self.error_member = ERROR_MEMBERS.iter().position(|name| key.plain && name.as_bytes() == raw);
+                let alike = |name: &&str| folds_to(raw, key.plain, name);
+                if self.error_member.is_none() && ERROR_MEMBERS.iter().any(alike) {
+                    self.envelope.misspelt = self.envelope.misspelt.or(Some(key.start));
+                }
+            }
+            lower @ (2 | 3) => {
+                if let Some(member @ (Member::Params | Member::Result)) = self.member {
+                    self.inside.key(self.text, member, lower - 1, key);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<I> Reader<'_, I> {
+    /// A key of the envelope that is none of its names.
+    #[cold]
+    fn unknown_key(&mut self, key: &Token, raw: &[u8]) {
+        match MEMBERS.iter().find(|(_, name)| folds_to(raw, key.plain, name)) {
+            Some((member, name)) => {
+                if Unescaped::new(raw).eq(name.bytes()) {
+                    self.envelope.named |= 1 << *member as u8;
+                }
+                self.envelope.ids = self.envelope.ids.saturating_add(u8::from(*member == Member::Id));
+                self.envelope.misspelt = self.envelope.misspelt.or(Some(key.start));
+            }
+            None => self.envelope.unknown = self.envelope.unknown.or(Some(key.start)),
+        }
+    }
+}
+
+/// The parts of an accepted line, by place.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Parts {
+    pub(crate) kind: Kind,
+    pub(crate) method: Option<Slot>,
+    pub(crate) id: Option<Slot>,
+    pub(crate) params: Option<Slot>,
+    pub(crate) result: Option<Slot>,
+    pub(crate) error: Option<Slot>,
+}
+
+impl Parts {
+    pub(crate) fn new<I: Inside>(reader: &Reader<'_, I>) -> Self {
+        if reader.is_batch() {
+            return Self { kind: Kind::Batch, method: None, id: None, params: None, result: None, error: None };
+        }
+        let envelope = &reader.envelope;
+        Self {
+            kind: envelope.kind(),
+            method: envelope.get(Member::Method),
+            id: envelope.get(Member::Id).filter(|id| id.kind != Json::Null),
+            params: envelope.get(Member::Params),
+            result: envelope.get(Member::Result),
+            error: envelope.get(Member::Error),
+        }
+    }
+}
+
+/// A line that was accepted. It lives until the gate is fed again, and can be made only by a gate.
+#[must_use]
+pub struct Message<'a> {
+    pub(crate) text: &'a [u8],
+    pub(crate) parts: Parts,
+    pub(crate) method: Option<&'a [u8]>,
+    pub(crate) loosened: Switches,
+    pub(crate) sequence: u64,
+    pub(crate) line_len: usize,
+}
+
+impl<'a> Message<'a> {
+    /// Exactly the bytes that were checked, without CR and LF: what is passed on.
+    #[must_use]
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.text
+    }
+
+    /// What the message is.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.parts.kind
+    }
+
+    /// The method of a request or notification, unescaped.
+    #[must_use]
+    pub fn method(&self) -> Option<&'a str> {
+        core::str::from_utf8(self.method?).ok()
+    }
+
+    /// The id as it was written, quotes included: `7` and `"7"` are different ids. `None` for notifications, batches, and
+    /// errors with an unknown id (null or absent).
+    #[must_use]
+    pub fn id(&self) -> Option<&'a [u8]> {
+        Some(self.parts.id?.of(self.text))
+    }
+
+    /// The params of a request or notification.
+    #[must_use]
+    pub fn params(&self) -> Option<Cursor<'a>> {
+        self.cursor(self.parts.params)
+    }
+
+    /// The result of a response.
+    #[must_use]
+    pub fn result(&self) -> Option<Cursor<'a>> {
+        self.cursor(self.parts.result)
+    }
+
+    /// The error of a response.
+    #[must_use]
+    pub fn error(&self) -> Option<Cursor<'a>> {
+        self.cursor(self.parts.error)
+    }
+
+    /// The whole value: the object, or the array of a batch.
+    #[must_use]
+    pub fn value(&self) -> Cursor<'a> {
+        Cursor::new(self.text.trim_ascii())
+    }
+
+    /// The switches without which the line would have been refused, beyond the two that every profile allows.
+    #[must_use]
+    pub const fn loosened(&self) -> Switches {
+        self.loosened
+    }
+
+    /// The ordinal of the line in its session, from 1.
+    #[must_use]
+    pub const fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// Bytes of the line before its LF, a stripped CR counted.
+    #[must_use]
+    pub const fn line_len(&self) -> usize {
+        self.line_len
+    }
+
+    fn cursor(&self, slot: Option<Slot>) -> Option<Cursor<'a>> {
+        Some(Cursor::new(slot?.of(self.text)))
+    }
+}
+
+impl core::fmt::Debug for Message<'_> {
+    /// Shows what kind of message it is and how long, never the payload.
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Message")
+            .field("kind", &self.parts.kind)
+            .field("sequence", &self.sequence)
+            .field("len", &self.text.len())
+            .finish_non_exhaustive()
+    }
+}
