@@ -1,0 +1,249 @@
+//! The command line: every option, its default and what it means. Bad values are refused here, with what would be right.
+//!
+//! The surface is frozen where other programs stand on it; an option that isn't here yet is refused, never ignored.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use linegate::{Direction, Policy, Profile, Revision};
+
+/// A gate for newline-delimited JSON-RPC and MCP on stdio.
+///
+/// Exit status: 0 clean, 1 refusals or violations, 2 could not do it.
+#[derive(Debug, Parser)]
+#[command(name = "linegate", version, about, disable_help_subcommand = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Judge captured bytes line by line.
+    Scan(ScanArgs),
+    /// Start a server and check that it speaks, and that nothing but messages stands on its stdout.
+    Check(CheckArgs),
+    /// Stand between a client (stdin, stdout) and a server, and pass on checked lines only.
+    Run(RunArgs),
+    /// Print the table of codes and switches.
+    Rules(RulesArgs),
+    /// A small MCP server to try the other commands on.
+    ExampleServer(ExampleServerArgs),
+}
+
+/// Options of `linegate scan`.
+#[derive(Debug, Args)]
+pub struct ScanArgs {
+    /// Who sent the bytes.
+    #[arg(long, value_name = "SENDER", default_value = "client", value_parser = directions())]
+    pub from: Direction,
+    /// The protocol revision; auto refuses a line only where every revision refuses it.
+    #[arg(long, value_name = "R", default_value = "auto", value_parser = revisions())]
+    pub revision: Revision,
+    /// The text rules [default: strict for a client's lines, data for a server's].
+    #[arg(long, value_name = "P", value_parser = profiles())]
+    pub profile: Option<Profile>,
+    /// Whether a refusal that closes a session ends the scan.
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ScanReject::Continue)]
+    pub on_reject: ScanReject,
+    /// Longest line in bytes, 4 to 2147483647 [default: 8388608].
+    #[arg(long, value_name = "N", value_parser = max_frame(), allow_negative_numbers = true)]
+    pub max_frame: Option<u32>,
+    /// Deepest nesting of values, 1 to 512 [default: 32 under strict, otherwise 64].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=i64::from(linegate::MAX_DEPTH)), allow_negative_numbers = true)]
+    pub max_depth: Option<u16>,
+    /// Lines for people, or one JSON object a line.
+    #[arg(long, value_name = "F", value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// The file to read; - or nothing is standard input.
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+}
+
+/// Options of `linegate check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The protocol revision to speak; auto asks the server.
+    #[arg(long, value_name = "R", default_value = "auto", value_parser = revisions())]
+    pub revision: Revision,
+    /// How long to wait for each answer, in seconds.
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Duration,
+    /// Lines for people, or one JSON document.
+    #[arg(long, value_name = "F", value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write the report and the transcripts into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+    /// Set a variable in the server's environment; may be given several times.
+    #[arg(long, value_name = "K=V", value_parser = assignment)]
+    pub env: Vec<(String, String)>,
+    /// Run only this check; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub only: Vec<String>,
+    /// Leave this check out; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub skip: Vec<String>,
+    /// List the checks and stop.
+    #[arg(long)]
+    pub list: bool,
+    /// Call this tool with these arguments too (a JSON object).
+    #[arg(long, num_args = 2, value_names = ["NAME", "JSON"], action = ArgAction::Set)]
+    pub call: Vec<String>,
+    /// The server's command and its arguments; without it the built-in example server is checked.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// Options of `linegate run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The protocol revision; auto refuses a line only where every revision refuses it.
+    #[arg(long, value_name = "R", default_value = "auto", value_parser = revisions())]
+    pub revision: Revision,
+    /// Which refusals end the session: those of malformed lines, all, or none.
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = RunReject::Close)]
+    pub on_reject: RunReject,
+    /// Append one JSON object for each refusal to this file; never the refused bytes.
+    #[arg(long, value_name = "FILE")]
+    pub audit: Option<PathBuf>,
+    /// How long the server may take to end after its input was closed, in seconds; then it gets SIGTERM.
+    #[arg(long, value_name = "S", default_value = "2", value_parser = seconds, allow_negative_numbers = true)]
+    pub close_wait: Duration,
+    /// How long the server may take to end after SIGTERM, in seconds; then it gets SIGKILL.
+    ///
+    /// Clients commonly give two seconds before they kill: the default is shorter, so that no server is left behind.
+    #[arg(long, value_name = "S", default_value = "1", value_parser = seconds, allow_negative_numbers = true)]
+    pub term_wait: Duration,
+    /// Longest line in bytes, either way, 4 to 2147483647 [default: 8388608].
+    #[arg(long, value_name = "N", value_parser = max_frame(), allow_negative_numbers = true)]
+    pub max_frame: Option<u32>,
+    /// The server's command and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// Options of `linegate rules`.
+#[derive(Debug, Args)]
+pub struct RulesArgs {
+    /// Text for people, one JSON document, or the Markdown of docs/rules.md.
+    #[arg(long, value_name = "F", value_enum, default_value_t = RulesFormat::Text)]
+    pub format: RulesFormat,
+}
+
+/// Options of `linegate example-server`.
+#[derive(Debug, Args)]
+pub struct ExampleServerArgs {
+    /// The file to which the tool with an effect appends its argument.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+}
+
+/// What `scan` does after a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScanReject {
+    /// Judge the next line.
+    Continue,
+    /// Stop where a session would be closed.
+    Close,
+}
+
+impl ScanReject {
+    /// The gate's policy.
+    pub fn policy(self) -> Policy {
+        match self {
+            Self::Continue => Policy::Continue,
+            Self::Close => Policy::CloseMalformed,
+        }
+    }
+}
+
+/// Which refusals end the session of `run`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RunReject {
+    /// Refusals of malformed lines.
+    Close,
+    /// Any refusal.
+    CloseAll,
+    /// None: only the end of input does.
+    Continue,
+}
+
+impl RunReject {
+    /// The gate's policy.
+    pub fn policy(self) -> Policy {
+        match self {
+            Self::Close => Policy::CloseMalformed,
+            Self::CloseAll => Policy::CloseAll,
+            Self::Continue => Policy::Continue,
+        }
+    }
+}
+
+/// For whom the output is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// The formats of the table of codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RulesFormat {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For docs/rules.md.
+    Markdown,
+}
+
+/// A parser of names out of a closed list, so that a wrong name is answered with the right ones.
+fn named<T, const N: usize>(all: [T; N], name: fn(T) -> &'static str) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.map(name)).try_map(move |given| {
+        all.into_iter().find(|value| name(*value) == given).ok_or("not one of the possible values")
+    })
+}
+
+fn revisions() -> impl TypedValueParser<Value = Revision> {
+    named(Revision::ALL, Revision::name)
+}
+
+fn profiles() -> impl TypedValueParser<Value = Profile> {
+    named(Profile::ALL, Profile::name)
+}
+
+fn directions() -> impl TypedValueParser<Value = Direction> {
+    named([Direction::FromClient, Direction::FromServer], Direction::name)
+}
+
+fn max_frame() -> impl TypedValueParser<Value = u32> {
+    clap::value_parser!(u32).range(4..=i64::from(linegate::MAX_FRAME))
+}
+
+/// Seconds with a fraction, up to a day: what is longer is a slip of the finger.
+fn seconds(given: &str) -> Result<Duration, String> {
+    given
+        .parse()
+        .ok()
+        .filter(|seconds| (0.0..=86_400.0).contains(seconds))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "give seconds from 0 to 86400, such as 2 or 0.5".to_owned())
+}
+
+fn assignment(given: &str) -> Result<(String, String), String> {
+    match given.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("give a name, an equals sign and a value, such as LOG=off".to_owned()),
+    }
+}

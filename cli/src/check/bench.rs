@@ -1,0 +1,163 @@
+//! What all scenarios of one check have in common: which server, how it is started and ended, how a session is opened, and
+//! the request that is asked of it.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use linegate::Revision;
+use serde_json::{Value, json};
+
+use super::child::{Child, Launch};
+use super::judge;
+use super::outcome::Outcome;
+use super::wire::{self, Answer, HELLO, INITIALIZED, MODERN, Members, Request};
+
+/// Where `--call` has this text in its arguments, each scenario puts a marker of its own.
+pub const MARKER: &str = "{{marker}}";
+
+/// Which server is checked.
+pub enum Server {
+    /// The built-in one, by this executable; it records its effects in a file.
+    Example(PathBuf),
+    /// Any other.
+    Command(Vec<OsString>),
+}
+
+/// The request whose malformed twins are sent.
+#[derive(Clone)]
+pub enum Action {
+    /// A call of this tool.
+    Tool(String, Members),
+    /// A request without effects.
+    Harmless,
+}
+
+/// What all scenarios of one check have in common.
+pub struct Bench {
+    /// How the server is started.
+    pub launch: Launch,
+    /// Which it is.
+    pub server: Server,
+    /// What is asked of it.
+    pub action: Action,
+    /// The revision asked for on the command line.
+    pub wanted: Revision,
+    /// The revision that the handshake settled.
+    pub settled: Option<Revision>,
+    /// Cleared once the server had to be killed: what it has shown is not waited for at full length again.
+    pub ends: bool,
+}
+
+impl Bench {
+    /// A fresh start of the server, and the file of its effects where it has one.
+    pub fn start(&self) -> io::Result<(Child<'_>, Option<Record>)> {
+        match &self.server {
+            Server::Command(command) => Ok((Child::start(&self.launch, command.clone())?, None)),
+            Server::Example(program) => {
+                let record = Record::new()?;
+                let command = vec![program.into(), "example-server".into(), "--record".into(), (&record.0).into()];
+                Ok((Child::start(&self.launch, command)?, Some(record)))
+            }
+        }
+    }
+
+    /// Ends the input and judges how the process ends.
+    pub fn finish(&self, child: Child<'_>, outcome: &mut Outcome, status_counts: bool) -> io::Result<()> {
+        let patience = if self.ends { self.launch.timeout } else { self.launch.timeout / 5 };
+        let run = child.finish(patience)?;
+        match judge::lifecycle(&run, status_counts) {
+            Ok(note) => outcome.notes.extend(note),
+            Err(finding) => outcome.findings.push(finding),
+        }
+        outcome.runs.push(run);
+        Ok(())
+    }
+
+    /// Opens a session of a revision that the server is known to speak; `false` where it doesn't this time.
+    pub fn open(&self, child: &mut Child<'_>, revision: Revision, outcome: &mut Outcome) -> bool {
+        match greet(child, revision, self.launch.timeout) {
+            Ok(_) => true,
+            Err(why) => {
+                outcome.fail(format!("the handshake failed this time: {why}"));
+                false
+            }
+        }
+    }
+
+    /// The request under test, with its marker.
+    pub fn request(&self, revision: Revision, marker: &str) -> Request {
+        match &self.action {
+            Action::Harmless => Request::harmless(revision),
+            Action::Tool(name, arguments) => {
+                let arguments = marked(Value::Object(arguments.clone()), marker);
+                Request::new(revision, "tools/call", wire::object(json!({"name": name, "arguments": arguments})))
+            }
+        }
+    }
+}
+
+/// Sends the first request of a session, and for legacy servers what follows its answer. Gives the revision settled.
+pub fn greet(child: &mut Child<'_>, revision: Revision, limit: Duration) -> Result<Revision, String> {
+    let hello = Request::hello(revision);
+    child.send(&hello.line(HELLO));
+    match child.answer(HELLO, limit) {
+        Answer::Result(result) if revision == MODERN => wire::discovered(&result).map(|()| MODERN),
+        Answer::Result(result) => {
+            let settled = wire::settled(&result)?;
+            child.send(INITIALIZED);
+            Ok(settled)
+        }
+        other => Err(format!("{} was answered with {}", hello.method, other.words())),
+    }
+}
+
+/// What marks the request of one scenario, and no other's.
+pub fn marker_of(name: &str) -> String {
+    format!("linegate-marker-{}", name.replace('/', "-"))
+}
+
+/// The arguments with the marker where its place is.
+fn marked(arguments: Value, marker: &str) -> Value {
+    match arguments {
+        Value::String(text) => Value::String(text.replace(MARKER, marker)),
+        Value::Array(elements) => elements.into_iter().map(|element| marked(element, marker)).collect(),
+        Value::Object(members) => {
+            Value::Object(members.into_iter().map(|(name, value)| (name, marked(value, marker))).collect())
+        }
+        other => other,
+    }
+}
+
+/// The file in which one start of the example server records its effects; removed in the end.
+pub struct Record(PathBuf);
+
+impl Record {
+    fn new() -> io::Result<Self> {
+        let folder = std::env::temp_dir();
+        let mut number = 0u32;
+        loop {
+            let path = folder.join(format!("linegate-check-{}-{number}.record", std::process::id()));
+            // Only a file that was not there before: nobody can have put a link in its place.
+            match File::create_new(&path) {
+                Ok(_) => return Ok(Self(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// What was recorded so far.
+    pub fn read(&self) -> io::Result<Vec<u8>> {
+        fs::read(&self.0)
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        // A file that can't be removed is the temporary folder's to clean.
+        let _ = fs::remove_file(&self.0);
+    }
+}

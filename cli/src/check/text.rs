@@ -1,0 +1,103 @@
+//! Bytes as text: escaped for a report, as hexadecimal, and as a shell command that sends exactly them.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+
+/// Printable ASCII as it is, everything else as an escape, so that nothing can move a terminal's cursor.
+pub fn escaped(bytes: &[u8]) -> String {
+    let mut shown = String::new();
+    for byte in bytes {
+        match byte {
+            b'\n' => shown.push_str("\\n"),
+            b'\r' => shown.push_str("\\r"),
+            b'\t' => shown.push_str("\\t"),
+            b'\\' => shown.push_str("\\\\"),
+            b' '..=b'~' => shown.push(char::from(*byte)),
+            _ => {
+                let _ = write!(shown, "\\x{byte:02x}");
+            }
+        }
+    }
+    shown
+}
+
+/// Bytes in hexadecimal, parted by spaces.
+pub fn hex(bytes: &[u8]) -> String {
+    let pairs: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    pairs.join(" ")
+}
+
+/// A pipe line that starts the command with this input.
+pub fn pipeline(input: &[u8], env: &[(String, String)], command: &[impl AsRef<OsStr>]) -> String {
+    let mut line = format!("printf '{}' |", printf(input));
+    if !env.is_empty() {
+        line.push_str(" env");
+    }
+    for (name, value) in env {
+        let _ = write!(line, " {}", word(OsStr::new(&format!("{name}={value}"))));
+    }
+    for argument in command {
+        let _ = write!(line, " {}", word(argument.as_ref()));
+    }
+    line
+}
+
+/// The command as a shell reads it.
+pub fn command_line(command: &[impl AsRef<OsStr>]) -> String {
+    command.iter().map(|argument| word(argument.as_ref())).collect::<Vec<_>>().join(" ")
+}
+
+/// A format of printf(1) between single quotes.
+fn printf(bytes: &[u8]) -> String {
+    let mut format = String::new();
+    for byte in bytes {
+        match byte {
+            b'\n' => format.push_str("\\n"),
+            b'\\' => format.push_str("\\\\"),
+            b'%' => format.push_str("%%"),
+            b'\'' => format.push_str("\\047"),
+            b' '..=b'~' => format.push(char::from(*byte)),
+            _ => {
+                let _ = write!(format, "\\{byte:03o}");
+            }
+        }
+    }
+    format
+}
+
+/// One word of a shell command.
+fn word(argument: &OsStr) -> String {
+    let text = argument.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        return text.into_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn a_shell_sends_exactly_the_bytes() {
+        let bytes: Vec<u8> = (0..=255).chain(*b"%s '\\n' 0123").collect();
+        let output = Command::new("sh").arg("-c").arg(pipeline(&bytes, &[], &["cat"])).output().expect("sh runs");
+        assert_eq!(output.stdout, bytes);
+    }
+
+    #[test]
+    fn a_shell_reads_the_words() {
+        let words = ["printf", "%s.", "a b", "", "it's", "$HOME", "x=y"];
+        let line = pipeline(b"", &[("A".to_owned(), "1 2".to_owned())], &words);
+        let output = Command::new("sh").arg("-c").arg(line).output().expect("sh runs");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "a b..it's.$HOME.x=y.");
+    }
+
+    #[test]
+    fn nothing_moves_the_cursor() {
+        assert_eq!(escaped(b"\x1b[2Jok\xff\\"), "\\x1b[2Jok\\xff\\\\");
+    }
+}

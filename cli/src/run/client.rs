@@ -1,0 +1,122 @@
+//! From the client to the server: what asks for effects, judged strictly.
+//!
+//! Passed on are exactly the bytes that were checked and one line feed. A refused request is answered here, on the same
+//! stdout and under the same lock as the server's lines.
+
+use std::io::{self, PipeReader};
+use std::process::ChildStdin;
+use std::time::Duration;
+
+use linegate::{Direction, Event as Verdict, Gate, REPLY_LEN, Refusal};
+use linegate_host::HeapStorage;
+
+use super::session::{Event, Shared};
+use super::wire::{self, Halt, PIECE, Ready};
+use crate::position::Position;
+use crate::tell::tell;
+
+const FROM: Direction = Direction::FromClient;
+
+/// Passes lines on until the client's stream ends, the server takes no more, or `off` calls it off. Then the server's input
+/// is closed. `patience` is how long a server may take nothing once the client is gone.
+pub fn pump(shared: &Shared, gate: Gate<HeapStorage>, server: ChildStdin, off: &PipeReader, patience: Duration) {
+    let mut pump = Pump { shared, server, off, patience, position: Position::default(), lines: Vec::new() };
+    let end = match pump.run(gate) {
+        Ok(()) | Err(Halt::Gone | Halt::CalledOff) => Event::InputEnded,
+        Err(Halt::Stuck) => Event::Stuck,
+    };
+    drop(pump);
+    shared.tell(end);
+}
+
+struct Pump<'a> {
+    shared: &'a Shared,
+    server: ChildStdin,
+    off: &'a PipeReader,
+    patience: Duration,
+    position: Position,
+    /// Checked lines that are not yet written.
+    lines: Vec<u8>,
+}
+
+impl Pump<'_> {
+    fn run(&mut self, mut gate: Gate<HeapStorage>) -> Result<(), Halt> {
+        // A blocked write could not be called off.
+        rustix::io::ioctl_fionbio(&self.server, true).map_err(|_| Halt::Gone)?;
+        let stdin = io::stdin();
+        let mut piece = vec![0; PIECE];
+        let end = loop {
+            match wire::wait_readable(&stdin, self.off, false) {
+                Ok(Ready::Input) => {}
+                Ok(Ready::CalledOff) => return Err(Halt::CalledOff),
+                Err(error) => break Err(error),
+            }
+            match wire::read(&stdin, &mut piece) {
+                Ok(0) => break Ok(()),
+                Ok(len) => self.judge(&mut gate, piece.get(..len).unwrap_or_default())?,
+                Err(error) => break Err(error),
+            }
+        };
+        if let Err(error) = end {
+            tell(format_args!("cannot read the client's lines, which is taken for their end: {error}"));
+        }
+        if let Verdict::Refused(refusal) = gate.finish() {
+            self.refuse(&refusal, self.position.current().offset);
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, gate: &mut Gate<HeapStorage>, mut input: &[u8]) -> Result<(), Halt> {
+        while !input.is_empty() {
+            let offset = self.position.current().offset;
+            let fed = gate.feed(input);
+            let (consumed, rest) = input.split_at(fed.consumed);
+            self.position.advance(consumed);
+            input = rest;
+            match fed.event {
+                Verdict::Message(message) => {
+                    self.shared.report.accepted(FROM);
+                    self.lines.extend_from_slice(message.bytes());
+                    self.lines.push(b'\n');
+                    if self.lines.len() >= PIECE {
+                        self.flush()?;
+                    }
+                }
+                Verdict::Refused(refusal) => {
+                    // What was accepted before is the server's, whatever this refusal means for the session.
+                    let flushed = self.flush();
+                    self.refuse(&refusal, offset);
+                    flushed?;
+                }
+                Verdict::Closed => return Err(Halt::CalledOff),
+                _ => {}
+            }
+        }
+        self.flush()
+    }
+
+    /// Ends the session if the policy says so, answers the client, and tells.
+    fn refuse(&self, refusal: &Refusal<'_>, offset: u64) {
+        let ends = self.shared.ends_with(refusal);
+        if ends {
+            self.shared.end();
+        }
+        let mut reply = [0; REPLY_LEN];
+        if refusal.reply_due()
+            && let Ok(len) = refusal.write_reply(&mut reply)
+            && self.shared.to_client.write(reply.get(..len).unwrap_or_default(), || false).is_err()
+        {
+            self.shared.tell(Event::ClientGone);
+        }
+        self.shared.report.refused(FROM, refusal, offset, None, ends);
+    }
+
+    fn flush(&mut self) -> Result<(), Halt> {
+        if self.shared.ended() {
+            return Err(Halt::CalledOff);
+        }
+        wire::write_to_server(&self.server, &self.lines, io::stdin(), self.off, self.patience)?;
+        self.lines.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! The three pipes of a session: reads and writes that can be called off, and whole lines on stdout under one lock.
+//!
+//! Reads and writes go to the descriptors themselves: a buffer in between would hold lines back. A descriptor may have been
+//! made non-blocking by whoever shares it, so every operation is ready for EAGAIN.
+
+use std::io::{self, PipeReader};
+use std::os::fd::AsFd;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+/// Bytes of one read, and of gathered lines that are written at once.
+pub const PIECE: usize = 64 << 10;
+
+/// What a wait ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// There is something to read, or the end of it.
+    Input,
+    /// There is nothing to read now, and the other side called it off.
+    CalledOff,
+}
+
+/// Waits until `input` can be read. Input goes before the calling off where `drain` is set, after it otherwise.
+pub fn wait_readable(input: impl AsFd, off: &PipeReader, drain: bool) -> io::Result<Ready> {
+    let mut fds = [PollFd::new(&input, PollFlags::IN), PollFd::new(off, PollFlags::IN)];
+    poll_retry(&mut fds, None)?;
+    let [input, off] = fds.map(|fd| !fd.revents().is_empty());
+    Ok(if input && (drain || !off) { Ready::Input } else { Ready::CalledOff })
+}
+
+/// Reads what is there. `Ok(0)` is the end of input; a peer that was torn away ends it too.
+pub fn read(input: impl AsFd, piece: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match rustix::io::read(&input, &mut *piece) {
+            Ok(len) => return Ok(len),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                poll_retry(&mut [PollFd::new(&input, PollFlags::IN)], None)?;
+            }
+            Err(Errno::CONNRESET | Errno::PIPE) => return Ok(0),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Why bytes were not written to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Halt {
+    /// The server closed its input or ended.
+    Gone,
+    /// The session ended meanwhile.
+    CalledOff,
+    /// The client is gone, and the server has taken nothing for as long as it may.
+    Stuck,
+}
+
+/// Writes to a server that may read slowly or never: gives up when called off, and when the client that `client` reads
+/// from is gone and nothing moves for `patience`. `server` must be non-blocking.
+pub fn write_to_server(
+    server: impl AsFd,
+    mut bytes: &[u8],
+    client: impl AsFd,
+    off: &PipeReader,
+    patience: Duration,
+) -> Result<(), Halt> {
+    let mut client_gone = false;
+    while !bytes.is_empty() {
+        match rustix::io::write(&server, bytes) {
+            Ok(len) => bytes = bytes.get(len..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                let mut fds = [
+                    PollFd::new(&server, PollFlags::OUT),
+                    PollFd::new(off, PollFlags::IN),
+                    PollFd::new(&client, HANG_UP),
+                ];
+                // A hang-up is reported for ever: look for it only until it was seen.
+                let (watched, timeout) = if client_gone { (2, Some(timespec(patience))) } else { (3, None) };
+                let Ok(count) = poll_retry(fds.get_mut(..watched).unwrap_or_default(), timeout.as_ref()) else {
+                    return Err(Halt::Gone);
+                };
+                let [_, off, client] = fds.map(|fd| !fd.revents().is_empty());
+                match (count, off) {
+                    (0, _) => return Err(Halt::Stuck),
+                    (_, true) => return Err(Halt::CalledOff),
+                    _ => client_gone |= client,
+                }
+            }
+            Err(_) => return Err(Halt::Gone),
+        }
+    }
+    Ok(())
+}
+
+/// Events that say that the sender is gone while unread bytes are left.
+#[cfg(target_os = "linux")]
+const HANG_UP: PollFlags = PollFlags::RDHUP;
+#[cfg(not(target_os = "linux"))]
+const HANG_UP: PollFlags = PollFlags::empty();
+
+/// stdout of this process: the way to the client, for both threads.
+#[derive(Debug, Default)]
+pub struct ToClient(Mutex<()>);
+
+impl ToClient {
+    /// Writes whole lines, unless `unless` holds when it is this writer's turn. An error means that the client is gone.
+    pub fn write(&self, mut lines: &[u8], unless: impl FnOnce() -> bool) -> io::Result<()> {
+        let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if unless() {
+            return Ok(());
+        }
+        let stdout = io::stdout();
+        while !lines.is_empty() {
+            match rustix::io::write(&stdout, lines) {
+                Ok(len) => lines = lines.get(len..).unwrap_or_default(),
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => {
+                    poll_retry(&mut [PollFd::new(&stdout, PollFlags::OUT)], None)?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn poll_retry(fds: &mut [PollFd<'_>], timeout: Option<&Timespec>) -> io::Result<usize> {
+    Ok(rustix::io::retry_on_intr(|| poll(fds, timeout))?)
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec { tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX), tv_nsec: duration.subsec_nanos().into() }
+}
