@@ -1,0 +1,1 @@
+"""The SDK suite as a package, so that its modules import each other by name."""
