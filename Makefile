@@ -1,0 +1,93 @@
+# One word for each thing to do; .ci/run does the same as `make test lint test-embedded fuzz`.
+#
+#   make test           every test that this machine can run; in parts: rust vectors interop
+#   make lint           formats, lints, docs, generated pages; in parts: rustfmt clippy pages python scripts
+#   make test-embedded  the core without std and without a way to panic
+#   make fuzz           each fuzz target for SECONDS_EACH seconds (30)
+#   make bench          the benchmarks
+#   make docs           write docs/rules.md again
+#   make venv           the Python tools, into .venv
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := test
+
+PYTHON ?= python3
+SECONDS_EACH ?= 30
+CARGO ?= cargo
+BIN := $(CURDIR)/.venv/bin
+export PYTHONDONTWRITEBYTECODE := 1
+# Seen by pip: quiet about its own new versions.
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+MYPY := $(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.venv/mypy-cache --no-error-summary
+RULES := $(CARGO) run --quiet -p linegate-cli -- rules --format markdown
+# Workspaces of their own.
+SIDE := tests/bench tests/embedded/proof tests/fuzz
+SCRIPTS := .ci/run tests/embedded/run tests/fuzz/run
+
+.PHONY: test rust vectors interop lint rustfmt clippy pages python scripts test-embedded fuzz bench docs venv clean
+
+test: rust vectors interop
+
+rust:
+	$(CARGO) test --workspace --no-fail-fast
+
+# The oracle in plain Python against the vectors, and against the command: no packages needed.
+vectors:
+	$(PYTHON) tests/oracle/check_vectors.py
+	$(PYTHON) tests/oracle/check_scan.py
+
+# Real clients and servers around the binary.
+interop: .venv/ready
+	$(BIN)/python -m pytest tests/interop
+
+lint: rustfmt clippy pages python scripts
+
+rustfmt:
+	$(CARGO) fmt --all --check
+	for side in $(SIDE); do $(CARGO) fmt --check --manifest-path $$side/Cargo.toml; done
+
+clippy:
+	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps --document-private-items
+
+# What is generated is fresh.
+pages:
+	$(RULES) | diff -u docs/rules.md - || { echo "docs/rules.md is stale: run make docs"; exit 1; }
+	$(PYTHON) scripts/mcp_tables.py --check
+
+# Each folder as its programs see it: a package from outside, loose scripts from inside.
+python: .venv/ready
+	$(BIN)/ruff check --quiet tests scripts
+	$(BIN)/ruff format --quiet --diff tests scripts
+	for room in scripts tests/*/; do \
+	  compgen -G "$$room/*.py" >/dev/null || continue; \
+	  if [ -e $$room/__init__.py ]; then from=$$room/.. what=$$(basename $$room); else from=$$room what=.; fi; \
+	  (cd $$from && $(MYPY) $$what); \
+	done
+
+scripts:
+	for script in $(SCRIPTS); do bash -n $$script; done
+
+test-embedded:
+	tests/embedded/run
+
+fuzz:
+	tests/fuzz/run $(SECONDS_EACH)
+
+bench:
+	cd tests/bench && $(CARGO) run --release
+
+docs:
+	$(RULES) > docs/rules.md
+
+venv: .venv/ready
+
+.venv/ready: tests/requirements.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet -r $<
+	touch $@
+
+clean:
+	rm -rf target .venv .venv-interop .tools $(addsuffix /target,$(SIDE)) tests/fuzz/artifacts tests/fuzz/corpus
