@@ -36,6 +36,19 @@ pub enum Command {
     ExampleServer(ExampleServerArgs),
 }
 
+impl Command {
+    /// The command as it is written.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Scan(_) => "scan",
+            Self::Check(_) => "check",
+            Self::Run(_) => "run",
+            Self::Rules(_) => "rules",
+            Self::ExampleServer(_) => "example-server",
+        }
+    }
+}
+
 /// Options of `linegate scan`.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
@@ -71,28 +84,32 @@ pub struct CheckArgs {
     /// The protocol revision to speak; auto asks the server.
     #[arg(long, value_name = "R", default_value = "auto", value_parser = revisions())]
     pub revision: Revision,
-    /// How long to wait for each answer, in seconds.
+    /// How long each start of the server may take for its answers, and again to end, in seconds.
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Duration,
     /// Lines for people, or one JSON document.
     #[arg(long, value_name = "F", value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Write the report and the transcripts into this directory.
+    /// Write the report in both formats, and the bytes of every start of the server, into this directory.
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
     /// Set a variable in the server's environment; may be given several times.
     #[arg(long, value_name = "K=V", value_parser = assignment)]
     pub env: Vec<(String, String)>,
-    /// Run only this check; may be given several times.
+    /// Run only the checks whose names begin so; may be given several times.
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
-    /// Leave this check out; may be given several times.
+    /// Leave out the checks whose names begin so; may be given several times.
     #[arg(long, value_name = "NAME")]
     pub skip: Vec<String>,
-    /// List the checks and stop.
+    /// List the names of the checks and stop.
     #[arg(long)]
     pub list: bool,
-    /// Call this tool with these arguments too (a JSON object).
+    /// Call this tool with these arguments (a JSON object), and send malformed lines made of that call; without it no
+    /// tool of COMMAND is called.
+    ///
+    /// {{marker}} inside the JSON is replaced by a text that must never come back from a refused line, such as in
+    /// --call echo '{"text":"{{marker}}"}'.
     #[arg(long, num_args = 2, value_names = ["NAME", "JSON"], action = ArgAction::Set)]
     pub call: Vec<String>,
     /// The server's command and its arguments; without it the built-in example server is checked.
@@ -113,7 +130,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub audit: Option<PathBuf>,
     /// How long the server may take to end after its input was closed, in seconds; then it gets SIGTERM.
-    #[arg(long, value_name = "S", default_value = "2", value_parser = seconds, allow_negative_numbers = true)]
+    ///
+    /// A server that starts slowly on a busy machine has not read its input yet, and must not be ended before it has. A
+    /// client that is in a hurry sends SIGTERM itself, and that is passed on at once.
+    #[arg(long, value_name = "S", default_value = "5", value_parser = seconds, allow_negative_numbers = true)]
     pub close_wait: Duration,
     /// How long the server may take to end after SIGTERM, in seconds; then it gets SIGKILL.
     ///

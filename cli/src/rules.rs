@@ -8,27 +8,19 @@ use std::process::ExitCode;
 use linegate::{Code, Limits, Profile, Stage, Switch};
 use serde_json::{Map, Value, json};
 
-use crate::COULD_NOT;
 use crate::args::{RulesArgs, RulesFormat};
-use crate::tell::tell;
+use crate::trouble::{Done, Trouble};
 
 /// Prints the table in the format asked for.
-pub fn run(args: &RulesArgs) -> ExitCode {
+pub fn run(args: &RulesArgs) -> Done {
     let mut out = BufWriter::new(io::stdout().lock());
-    let done = match args.format {
+    let written = match args.format {
         RulesFormat::Text => text(&mut out),
         RulesFormat::Json => document(&mut out),
         RulesFormat::Markdown => markdown(&mut out),
     };
-    match done.and_then(|()| out.flush()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            if error.kind() != io::ErrorKind::BrokenPipe {
-                tell(format_args!("cannot write the table: {error}"));
-            }
-            ExitCode::from(COULD_NOT)
-        }
-    }
+    written.and_then(|()| out.flush()).map_err(|error| Trouble::writing("the table", &error))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn codes(stage: Stage) -> impl Iterator<Item = Code> {

@@ -89,7 +89,8 @@ class Running:
             bufsize=0,
             start_new_session=True,
             pass_fds=tuple(pass_fds),
-            env={**os.environ, **(env or {}), MARK: self.mark},
+            # Python servers write as they print, whatever the caller's environment says: what is measured is measured so.
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **(env or {}), MARK: self.mark},
         )
         assert self._process.stdout and self._process.stderr
         self._readers = [

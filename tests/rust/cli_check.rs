@@ -151,6 +151,79 @@ fn a_banner_on_stdout_is_found() {
 }
 
 #[test]
+fn a_failing_report_leads_with_what_to_fix_first() {
+    let server = Server::new("print('Ready \\x1b[32m:)', flush=True)", true, "sys.exit(3)");
+    let options = ["check", "--only", "eof/at-once", "--only", "malformed/nan", "--only", "stdout-clean"];
+    let outcome = linegate(&[&options, &["--", "python3", "-I", server.0.to_str().expect("text")][..]].concat(), "");
+    assert_eq!(outcome.code, Some(1));
+    let report = outcome.lines().join("\n");
+
+    let (first, rest) = report.split_once("\n\n").expect("a head").1.split_once("\n\n").expect("a table");
+    let mut facts = first.lines();
+    assert_eq!(facts.next(), Some("FAIL  stdout-clean - fix this first"));
+    for start in [
+        "  stdout     line 1 of stdout in handshake is no message",
+        r"  bytes      Ready \x1b[32m:)\n",
+        "  hex        52 65",
+        "  rule       202 unexpected_byte at byte 0: A byte stands",
+        "  why        A client reads every byte",
+        "  fix        Write logs",
+        "  reproduce  printf '{",
+    ] {
+        assert!(facts.next().is_some_and(|fact| fact.starts_with(start)), "{start}: {first}");
+    }
+
+    let places: Vec<_> = [
+        "FAIL  eof/at-once                         lifecycle: it ended with status 3\n",
+        "FAIL  malformed/nan\n  effects    the malformed line was answered with a result\n  bytes      {",
+        "\"linegate/value\":NaN}}}\n  rule       202 unexpected_byte: A byte stands",
+        "FAIL  eof/at-once\n  lifecycle  it ended with status 3\n",
+        "3 of 3 failed; violations: stdout 1, effects 1, lifecycle 1\nfix first: stdout-clean, ",
+    ]
+    .map(|text| rest.find(text).unwrap_or_else(|| panic!("{text}: {rest}")))
+    .to_vec();
+    assert!(places.is_sorted(), "{report}");
+}
+
+#[test]
+fn each_row_of_a_clean_report_says_what_was_seen() {
+    let outcome = linegate(&["check", "--call", "echo", r#"{"text":"{{marker}}"}"#], "");
+    assert_eq!(outcome.code, Some(0));
+    let rows: Vec<_> = outcome.lines().into_iter().filter(|line| line.starts_with("ok ")).collect();
+    let row = |name: &str, remark: &str| format!("ok    {name:<35} {remark}");
+    for row in [
+        row("call", "the tool echo answered"),
+        row("eof/at-once", "ended by itself with status 0"),
+        row("malformed/bom", "no effect seen; session closed"),
+        row("malformed/no-line-feed", "no effect seen; input ended"),
+    ] {
+        assert!(rows.contains(&row.as_str()), "{row}: {rows:#?}");
+    }
+    assert!(rows.iter().all(|row| row.len() > "ok    ".len() + 36), "{rows:#?}");
+}
+
+#[test]
+fn text_of_a_refused_line_that_comes_back_is_found() {
+    let echoing = r#"
+def serve():
+    for line in sys.stdin.buffer:
+        try:
+            message = checked(line)
+            reply = {"id": message["id"], **answer(message)} if "id" in message else None
+        except Exception:
+            reply = {"id": None, "error": {"code": -32700, "message": line.decode("utf-8", "replace")}}
+        if reply:
+            print(json.dumps({"jsonrpc": "2.0", **reply}), flush=True)
+"#;
+    let (document, status) = Server::new(echoing, false, "").check(&["--only", "malformed/bom"]);
+    assert_eq!((names(&document, "fail"), status), (vec!["malformed/bom"], 1), "{document:#}");
+    let found = scenario(&document, "malformed/bom");
+    assert_eq!(found["findings"][0]["what"], "text of the malformed line came back on stdout");
+    assert_eq!((&found["malformed"]["code"], &found["malformed"]["rule"]), (&105.into(), &"bom".into()));
+    assert!(found["malformed"]["bytes"].as_str().is_some_and(|bytes| bytes.starts_with(r"\xef\xbb\xbf{")));
+}
+
+#[test]
 fn text_at_exit_without_a_line_feed_is_found() {
     let server = Server::new("", false, "print('{', end='')");
     let (document, status) = server.check(&["--only", "stdout-clean", "--skip", "malformed"]);
@@ -190,6 +263,17 @@ fn linegate_run_keeps_malformed_lines_from_the_server() {
     let linegate_bin = linegate_bin.to_str().expect("text");
     let behind = ["--", linegate_bin, "run", "--close-wait", "20", "--", "python3", "-I", server];
     let outcome = linegate(&[&["check"], &*options, &behind].concat(), "");
+    assert_eq!(outcome.code, Some(0), "{}", String::from_utf8_lossy(&outcome.stdout));
+}
+
+#[test]
+fn linegate_run_lets_a_server_start_slowly_and_then_end() {
+    // At once: the input has ended before the server reads.
+    let server = Server::new("import time; time.sleep(3)", false, "");
+    let (linegate_bin, server) = (linegate_bin(), server.0.to_str().expect("text"));
+    let options = ["check", "--revision", "2025-11-25", "--only", "eof"];
+    let behind = ["--", linegate_bin.to_str().expect("text"), "run", "--", "python3", "-I", server];
+    let outcome = linegate(&[&options[..], &behind].concat(), "");
     assert_eq!(outcome.code, Some(0), "{}", String::from_utf8_lossy(&outcome.stdout));
 }
 

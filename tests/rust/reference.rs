@@ -3,6 +3,8 @@
 //! rule program of their own (`rules` in a row); where the rules of this project differ on purpose, the difference has a
 //! name here and its rows are listed.
 
+#![allow(clippy::print_stdout, reason = "a test says what it skipped and which rows differ")]
+
 #[path = "support/vectors.rs"]
 #[allow(dead_code, reason = "the vectors' test uses the rest")]
 mod vectors;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use linegate_host::supervise::{How, Supervised, Waits};
 
-use super::wire::{self, Answer};
+use super::wire::{self, Answer, NoResult};
 
 /// How often the end of the process is looked for while its pipes say nothing.
 const TICK: Duration = Duration::from_millis(5);
@@ -152,17 +152,17 @@ impl<'l> Child<'l> {
             if let Some(end) = fresh.iter().rposition(|byte| *byte == b'\n') {
                 let end = looked + end + 1;
                 let lines = self.stdout.bytes.get(read..end).unwrap_or_default();
-                if let Some(answer) = wire::messages(lines).find_map(|message| Answer::to(id, &message)) {
+                if let Some(answer) = wire::messages(lines).find_map(|message| wire::answer_to(id, &message)) {
                     return answer;
                 }
                 read = end;
             }
             looked = self.stdout.bytes.len();
             if self.stdout.ended || self.is_abandoned() {
-                return Answer::Closed;
+                return Err(NoResult::Closed);
             }
             if !self.step(until) {
-                return Answer::Silent;
+                return Err(NoResult::Silent);
             }
         }
     }

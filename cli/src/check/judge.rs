@@ -1,63 +1,19 @@
-//! Judging what a run left behind: three classes of violation, and what mends each.
+//! Judging what a run left behind, by the three classes of violation.
 //!
 //! stdout: bytes that are no message. effects: a malformed line that did something, or was answered as if it had.
 //! lifecycle: a session that does not do its ordinary work, or a process that does not end when its input does.
 
-use linegate::{Code, Direction, Event, Fed, Gate, Options, Policy, Revision};
-use linegate_host::{HeapStorage, random_key};
-use serde_json::Value;
 use std::io;
 
+use linegate::{Code, Direction, Event, Fed, Gate, Policy, Revision};
+use linegate_host::HeapStorage;
+use serde_json::Value;
+
 use super::child::{Exit, Run};
-use super::corpus::Vector;
-use super::wire::{self, AFTER, Answer, HELLO};
-
-/// The classes of violation, in the order in which they are best mended: a dirty stdout hides everything else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// Bytes on stdout that are no message.
-    Stdout,
-    /// A malformed line had an effect.
-    Effects,
-    /// The session or the process did not go or end as it should.
-    Lifecycle,
-}
-
-impl Class {
-    /// Every class.
-    pub const ALL: [Self; 3] = [Self::Stdout, Self::Effects, Self::Lifecycle];
-
-    /// The class's name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Stdout => "stdout",
-            Self::Effects => "effects",
-            Self::Lifecycle => "lifecycle",
-        }
-    }
-}
-
-/// A violation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Its class.
-    pub class: Class,
-    /// What was seen.
-    pub what: String,
-    /// What mends it.
-    pub fix: &'static str,
-}
-
-impl Finding {
-    /// A violation of the session's ordinary work.
-    pub const fn session(what: String) -> Self {
-        Self { class: Class::Lifecycle, what, fix: "Answer each request with one line on stdout, and flush it." }
-    }
-
-    const fn effects(what: String, fix: &'static str) -> Self {
-        Self { class: Class::Effects, what, fix }
-    }
-}
+use super::finding::{Class, Finding};
+use super::outcome::BadLine;
+use super::wire::{self, AFTER, Answer, HELLO, NoResult};
+use crate::gates;
 
 /// The codes that an error about a malformed line may have: parse error, invalid request, invalid params.
 const REFUSALS: [i64; 3] = [-32700, -32600, -32602];
@@ -66,22 +22,25 @@ const STOP_AT_THE_GATE: &str =
     "Refuse the line before anything reads it: let `linegate run` or the library stand in front of the reader.";
 
 /// Judges the run of a malformed line: nothing may be recorded, and nothing but a refusal may come back.
-pub fn effects(run: &Run, vector: &Vector, marker: &str, recorded: &[u8]) -> Vec<Finding> {
-    let rule = vector.code.name();
+pub fn effects(run: &Run, marker: &str, recorded: &[u8]) -> Vec<Finding> {
+    let finding = |what: String, fix| Finding { class: Class::Effects, what, fix };
     let mut findings = Vec::new();
     if !recorded.is_empty() {
-        findings
-            .push(Finding::effects(format!("the call ran, though its line is refused by {rule}"), STOP_AT_THE_GATE));
+        findings.push(finding("the call of the malformed line ran".to_owned(), STOP_AT_THE_GATE));
     }
-    if let Some(answer) = wire::messages(&run.stdout).find_map(|message| acted(&message)) {
-        let what = match answer {
-            Answer::Error { .. } => format!("the line got past the reader: {}", answer.words()),
-            _ => format!("the line was answered with a result, though it is refused by {rule}"),
-        };
-        findings.push(Finding::effects(what, STOP_AT_THE_GATE));
-    } else if run.stdout.windows(marker.len()).any(|bytes| bytes == marker.as_bytes()) {
-        let what = "text of the malformed line came back on stdout".to_owned();
-        findings.push(Finding::effects(what, "Answer a refused line with a fixed text, never with bytes of the line."));
+    match wire::messages(&run.stdout).find_map(|message| acted(&message)) {
+        Some(Err(NoResult::Error { code, message })) => {
+            let what = format!("the malformed line got past the reader: error {code}: {message}");
+            findings.push(finding(what, STOP_AT_THE_GATE));
+        }
+        Some(_) => {
+            findings.push(finding("the malformed line was answered with a result".to_owned(), STOP_AT_THE_GATE));
+        }
+        None if run.stdout.windows(marker.len()).any(|bytes| bytes == marker.as_bytes()) => {
+            let what = "text of the malformed line came back on stdout".to_owned();
+            findings.push(finding(what, "Answer a refused line with a fixed text, never with bytes of the line."));
+        }
+        None => {}
     }
     findings
 }
@@ -93,7 +52,8 @@ fn acted(message: &Value) -> Option<Answer> {
     if own || message.get("method").is_some() {
         return None;
     }
-    Answer::of(message).filter(|answer| !matches!(answer, Answer::Error { code, .. } if REFUSALS.contains(code)))
+    let refusal = |answer: &Answer| matches!(answer, Err(NoResult::Error { code, .. }) if REFUSALS.contains(code));
+    wire::answer_in(message).filter(|answer| !refusal(answer))
 }
 
 /// Judges how the process ended. A status other than 0 counts only where the end of input was all that happened.
@@ -103,9 +63,10 @@ pub fn lifecycle(run: &Run, status_counts: bool) -> Result<Option<String>, Findi
             format!("it was still running {} s after the end of its input, and was killed", run.patience.as_secs_f32()),
             "Leave the read loop at end of input, and end with status 0.",
         ),
-        Exit::Signal(signal) => {
-            (format!("it was ended by signal {signal}"), "Find the crash; its stderr stands below.")
-        }
+        Exit::Signal(signal) => (
+            format!("it was ended by signal {signal}"),
+            "Find the crash; what the server wrote to stderr may say where.",
+        ),
         Exit::Status(status) if status != 0 && status_counts => {
             (format!("it ended with status {status}"), "End with status 0 at end of input: it is no error.")
         }
@@ -118,23 +79,6 @@ pub fn lifecycle(run: &Run, status_counts: bool) -> Result<Option<String>, Findi
     Err(Finding { class: Class::Lifecycle, what, fix })
 }
 
-/// The bad line of one stdout that comes first.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// Which run of its scenario, from 0.
-    pub run: usize,
-    /// Its number, from 1.
-    pub line: usize,
-    /// The byte in the line that the verdict is about.
-    pub at: usize,
-    /// The rule.
-    pub code: Code,
-    /// The bytes around it.
-    pub bytes: Vec<u8>,
-    /// How many lines of this stdout are bad.
-    pub bad_lines: usize,
-}
-
 /// Bytes of a bad line that are shown.
 const SHOWN: usize = 48;
 
@@ -143,14 +87,14 @@ const SHOWN: usize = 48;
 /// # Errors
 ///
 /// The system gives no randomness for the gate's key.
-pub fn stdout(stream: &[u8], revision: Revision, whole: bool) -> io::Result<Option<Fault>> {
-    let mut options = Options::new(Direction::FromServer, random_key()?);
+pub fn stdout(stream: &[u8], revision: Revision, whole: bool) -> io::Result<Option<BadLine>> {
+    let mut options = gates::options(Direction::FromServer).map_err(io::Error::other)?;
     options.revision = revision;
     options.policy = Policy::Continue;
-    let mut gate = Gate::new(options, HeapStorage::new()).map_err(io::Error::other)?;
+    let mut gate = gates::open(options).map_err(io::Error::other)?;
 
-    let mut first: Option<Fault> = None;
-    for (number, line) in stream.split_inclusive(|byte| *byte == b'\n').enumerate() {
+    let mut first: Option<BadLine> = None;
+    for (index, line) in stream.split_inclusive(|byte| *byte == b'\n').enumerate() {
         let Some((code, at)) = verdict(&mut gate, line, whole) else { continue };
         if let Some(first) = &mut first {
             first.bad_lines += 1;
@@ -158,7 +102,7 @@ pub fn stdout(stream: &[u8], revision: Revision, whole: bool) -> io::Result<Opti
         }
         let from = if at < SHOWN { 0 } else { at - SHOWN / 3 };
         let bytes = line.iter().skip(from).take(SHOWN).copied().collect();
-        first = Some(Fault { run: 0, line: number + 1, at, code, bytes, bad_lines: 1 });
+        first = Some(BadLine { number: index + 1, at, code, bytes, bad_lines: 1 });
     }
     Ok(first)
 }

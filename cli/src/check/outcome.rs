@@ -1,8 +1,97 @@
-//! What became of a scenario: its violations, what is worth knowing, and the bytes of its runs.
+//! What became of a scenario: its violations, what is worth knowing, and the bytes of its runs. Only data: who fills it
+//! in and who shows it stands above.
+
+use linegate::Code;
 
 use super::child::Run;
-use super::judge::{self, Finding};
-use super::scenario::Scenario;
+use super::finding::Finding;
+
+/// What became of a scenario.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The scenario's name.
+    pub name: String,
+    /// What it shows.
+    pub why: &'static str,
+    /// Whether it stands in the report; others ran because one that does needed them.
+    pub reported: bool,
+    /// Why it could not run, if it could not.
+    pub not_run: Option<&'static str>,
+    /// The violations.
+    pub findings: Vec<Finding>,
+    /// What is worth knowing and no violation.
+    pub notes: Vec<String>,
+    /// What was sent, in scenarios that send a malformed line.
+    pub malformed: Option<Malformed>,
+    /// The first bad line, in the scenario that judges the stdout of all others.
+    pub dirt: Option<Dirt>,
+    /// The starts of the server.
+    pub runs: Vec<Run>,
+}
+
+impl Outcome {
+    /// Nothing has happened yet in the scenario of that name.
+    pub const fn new(name: String, why: &'static str) -> Self {
+        Self {
+            name,
+            why,
+            reported: true,
+            not_run: None,
+            findings: Vec::new(),
+            notes: Vec::new(),
+            malformed: None,
+            dirt: None,
+            runs: Vec::new(),
+        }
+    }
+
+    /// How it came out.
+    pub const fn verdict(&self) -> Verdict {
+        match (self.findings.is_empty(), self.not_run) {
+            (false, _) => Verdict::Fail,
+            (true, Some(_)) => Verdict::Skip,
+            (true, None) => Verdict::Ok,
+        }
+    }
+
+    /// Whether something was violated.
+    pub fn failed(&self) -> bool {
+        self.verdict() == Verdict::Fail
+    }
+}
+
+/// How a scenario came out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing was violated.
+    Ok,
+    /// Something was.
+    Fail,
+    /// It could not run.
+    Skip,
+}
+
+impl Verdict {
+    /// The word in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Fail => "fail",
+            Self::Skip => "skip",
+        }
+    }
+}
+
+/// A malformed line that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Malformed {
+    /// The rule that refuses it.
+    pub code: Code,
+    /// Its bytes, without a line feed.
+    pub bytes: Vec<u8>,
+    /// How the session went on; `None` where the input ended with the line.
+    pub session: Option<Session>,
+}
 
 /// How a session went on behind a malformed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,49 +115,28 @@ impl Session {
     }
 }
 
-/// What became of a scenario.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The scenario's name.
-    pub name: String,
-    /// What it shows.
-    pub why: &'static str,
-    /// Why it could not run, if it could not.
-    pub not_run: Option<&'static str>,
-    /// The violations.
-    pub findings: Vec<Finding>,
-    /// What is worth knowing and no violation.
-    pub notes: Vec<String>,
-    /// How the session went on, in scenarios that send a malformed line.
-    pub session: Option<Session>,
-    /// The bad line, where the scenario is the judgement of stdout.
-    pub fault: Option<(String, judge::Fault)>,
-    /// The starts of the server.
-    pub runs: Vec<Run>,
+/// A bad line on stdout, and where it was seen first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dirt {
+    /// The scenario that it came in.
+    pub scenario: String,
+    /// Which start of the server in that scenario, from 0.
+    pub run: usize,
+    /// The line.
+    pub line: BadLine,
 }
 
-impl Outcome {
-    /// Nothing has happened yet.
-    pub fn new(scenario: &Scenario) -> Self {
-        Self {
-            name: scenario.name.clone(),
-            why: scenario.why(),
-            not_run: None,
-            findings: Vec::new(),
-            notes: Vec::new(),
-            session: None,
-            fault: None,
-            runs: Vec::new(),
-        }
-    }
-
-    /// Whether something was violated.
-    pub fn failed(&self) -> bool {
-        !self.findings.is_empty()
-    }
-
-    /// Notes that the session did not do its ordinary work.
-    pub fn fail(&mut self, what: String) {
-        self.findings.push(Finding::session(what));
-    }
+/// The first bad line of one stdout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The byte in the line that the verdict is about.
+    pub at: usize,
+    /// The rule.
+    pub code: Code,
+    /// The bytes around it.
+    pub bytes: Vec<u8>,
+    /// How many lines of this stdout are bad.
+    pub bad_lines: usize,
 }

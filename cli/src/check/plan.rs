@@ -1,53 +1,46 @@
 //! The plan: which scenarios the arguments ask for, how the server is started, and carrying it out in order.
 
-use std::error::Error;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use linegate::Revision;
 use serde_json::{Value, json};
 
-use super::bench::{Action, Bench, MARKER, Server};
-use super::child::{Exit, Launch};
-use super::judge::{self, Class, Finding};
+use super::child::Launch;
 use super::outcome::Outcome;
-use super::report::Report;
+use super::report::{self, Outline};
 use super::scenario::Scenario;
+use super::setup::{Action, MARKER, Server, Setup};
 use super::{text, wire};
-use crate::args::{CheckArgs, Format};
+use crate::args::CheckArgs;
+use crate::trouble::Trouble;
 
 /// Whether nothing was violated.
 ///
 /// # Errors
 ///
-/// The check could not be done, in words; or an [`io::Error`], where the report can't be printed.
-pub fn check(args: &CheckArgs) -> Result<bool, Box<dyn Error>> {
+/// The check could not be done, or the report can't be written.
+pub fn check(args: &CheckArgs) -> Result<bool, Trouble> {
     let plan = Plan::new(args)?;
     let mut output = anstream::stdout().lock();
     if args.list {
-        for selected in &plan.scenarios {
-            writeln!(output, "{}", selected.scenario.name)?;
-        }
+        plan.list(&mut output).map_err(|error| Trouble::writing("the list", &error))?;
         return Ok(true);
     }
 
-    let mut bench = bench(args)?;
-    let outcomes = plan.carry_out(&mut bench)?;
-    let report = Report::new(&bench, &outcomes);
+    let mut setup = setup(args)?;
+    let outcomes = plan.carry_out(&mut setup)?;
+    let outline = Outline::new(&setup, &outcomes);
     if let Some(folder) = &args.report {
-        report.save(folder).map_err(|error| format!("cannot write the report to {}: {error}", folder.display()))?;
+        report::save(&outline, folder)
+            .map_err(|error| format!("cannot write the report to {}: {error}", folder.display()))?;
     }
-    match args.format {
-        Format::Text => report.text(&mut output)?,
-        Format::Json => report.json(&mut output)?,
-    }
-    output.flush()?;
-    Ok(!report.outcomes().any(Outcome::failed))
+    report::print(&outline, args.format, &mut output).map_err(|error| Trouble::writing("the report", &error))?;
+    Ok(outline.clean())
 }
 
 /// What the scenarios have in common.
-fn bench(args: &CheckArgs) -> Result<Bench, String> {
+fn setup(args: &CheckArgs) -> Result<Setup, String> {
     if !args.revision.is_mcp() {
         return Err("a server is checked by MCP; give one of its revisions, or auto".to_owned());
     }
@@ -71,10 +64,11 @@ fn bench(args: &CheckArgs) -> Result<Bench, String> {
     let interrupted = Arc::new(AtomicBool::new(false));
     // The server runs in a group of its own and does not get the terminal's signals: it is ended from here.
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&interrupted)).map_err(|error| error.to_string())?;
+        signal_hook::flag::register(signal, Arc::clone(&interrupted))
+            .map_err(|error| format!("cannot handle signals: {error}"))?;
     }
     let launch = Launch { env: args.env.clone(), timeout: args.timeout, interrupted };
-    Ok(Bench { launch, server, action, wanted: args.revision, settled: None, ends: true })
+    Ok(Setup { launch, server, action, wanted: args.revision, settled: None, ends_in_time: true })
 }
 
 /// The scenarios that run.
@@ -120,8 +114,16 @@ impl Plan {
         Ok(Self { scenarios })
     }
 
-    /// Runs the scenarios in order; the outcomes of those that are reported, marked.
-    fn carry_out(&self, bench: &mut Bench) -> Result<Vec<(bool, Outcome)>, String> {
+    /// Writes the names of the scenarios.
+    fn list(&self, output: &mut impl Write) -> io::Result<()> {
+        for selected in &self.scenarios {
+            writeln!(output, "{}", selected.scenario.name)?;
+        }
+        output.flush()
+    }
+
+    /// Runs the scenarios in order.
+    fn carry_out(&self, setup: &mut Setup) -> Result<Vec<Outcome>, String> {
         let progress = io::stderr().is_terminal();
         let mut outcomes = Vec::new();
         for (number, selected) in self.scenarios.iter().enumerate() {
@@ -129,25 +131,22 @@ impl Plan {
             if progress {
                 show(&format!("[{}/{}] {}", number + 1, self.scenarios.len(), scenario.name));
             }
-            let outcome = if scenario.is_stdout() {
-                stdout_clean(scenario, bench.settled, &outcomes)
-            } else {
-                scenario.run(bench)
-            };
+            let outcome = scenario.run(setup, &outcomes);
             if progress {
                 show("");
             }
-            if bench.launch.interrupted.load(Ordering::Relaxed) {
+            if setup.launch.interrupted.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());
             }
-            outcomes.push((*reported, outcome.map_err(|error| cannot_start(bench, &error))?));
+            let outcome = outcome.map_err(|error| cannot_start(setup, &error))?;
+            outcomes.push(Outcome { reported: *reported, ..outcome });
         }
         Ok(outcomes)
     }
 }
 
-fn cannot_start(bench: &Bench, error: &io::Error) -> String {
-    match &bench.server {
+fn cannot_start(setup: &Setup, error: &io::Error) -> String {
+    match &setup.server {
         Server::Command(command) => format!("cannot run {}: {error}", text::command_line(command)),
         Server::Example(_) => format!("cannot run the example server: {error}"),
     }
@@ -157,39 +156,4 @@ fn cannot_start(bench: &Bench, error: &io::Error) -> String {
 fn show(line: &str) {
     // Progress is a courtesy.
     let _ = write!(io::stderr(), "\r\x1b[K{line}");
-}
-
-/// Judges the stdout of all scenarios so far.
-fn stdout_clean(scenario: &Scenario, settled: Option<Revision>, outcomes: &[(bool, Outcome)]) -> io::Result<Outcome> {
-    let mut outcome = Outcome::new(scenario);
-    let mut dirty = Vec::new();
-    let mut bytes = 0;
-    for (_, judged) in outcomes {
-        for (number, run) in judged.runs.iter().enumerate() {
-            bytes += run.stdout.len();
-            let whole = run.exit != Exit::Killed;
-            if let Some(mut fault) = judge::stdout(&run.stdout, settled.unwrap_or_default(), whole)? {
-                fault.run = number;
-                dirty.push(judged.name.as_str());
-                outcome.fault.get_or_insert((judged.name.clone(), fault));
-            }
-        }
-    }
-    if let Some((name, fault)) = &outcome.fault {
-        dirty.dedup();
-        let what = format!(
-            "line {} of stdout in {name} is refused: {} at byte {} ({}) - dirty in {} of {} scenarios",
-            fault.line,
-            fault.code,
-            fault.at,
-            fault.code.text(),
-            dirty.len(),
-            outcomes.len(),
-        );
-        let fix = "Write logs, banners and progress to stderr, and keep libraries and child processes off stdout.";
-        outcome.findings.push(Finding { class: Class::Stdout, what, fix });
-    } else {
-        outcome.notes.push(format!("{bytes} bytes of stdout, all of them messages"));
-    }
-    Ok(outcome)
 }

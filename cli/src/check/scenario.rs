@@ -6,15 +6,19 @@ use std::time::Duration;
 use linegate::Revision;
 use serde_json::{Value, json};
 
-use super::bench::{Action, Bench, Server, greet, marker_of};
 use super::child::Exit;
 use super::corpus::{Target, Then, VECTORS, Vector};
-use super::judge::{self, Class, Finding};
-use super::outcome::{Outcome, Session};
-use super::wire::{AFTER, Answer, MODERN, Members, NEWEST_LEGACY, Request, TESTED};
+use super::finding::{Class, Finding};
+use super::judge;
+use super::outcome::{Dirt, Malformed, Outcome, Session};
+use super::setup::{Action, Setup, greet, marker_of};
+use super::wire::{AFTER, MODERN, Members, NEWEST_LEGACY, NoResult, Request, TESTED};
 
 /// How long an answer behind a malformed line is waited for: the server is up, and most close or answer at once.
 const SETTLE: Duration = Duration::from_secs(2);
+
+/// The method that lists the tools.
+const LIST: &str = "tools/list";
 
 /// One scenario of the plan.
 pub struct Scenario {
@@ -59,7 +63,7 @@ impl Scenario {
     }
 
     /// What it shows, in one sentence.
-    pub const fn why(&self) -> &'static str {
+    const fn why(&self) -> &'static str {
         match self.kind {
             Kind::Handshake => "The server answers the first request of a session.",
             Kind::ToolList => "The server lists its tools.",
@@ -70,102 +74,106 @@ impl Scenario {
         }
     }
 
-    /// Runs it.
+    /// Runs it, after those with the outcomes `before`.
     ///
     /// # Errors
     ///
     /// The server can't be started.
-    pub fn run(&self, bench: &mut Bench) -> io::Result<Outcome> {
-        let mut outcome = Outcome::new(self);
-        match (&self.kind, bench.settled) {
+    pub fn run(&self, setup: &mut Setup, before: &[Outcome]) -> io::Result<Outcome> {
+        let mut outcome = Outcome::new(self.name.clone(), self.why());
+        match (&self.kind, setup.settled) {
             // How a probe ends says nothing of the server: its revision may be foreign to it.
-            (Kind::Handshake, _) => return handshake(bench, &mut outcome).map(|()| outcome),
-            (Kind::Eof { traffic: false }, _) => end_of_input(bench, None, &mut outcome)?,
+            (Kind::Handshake, _) => return handshake(setup, &mut outcome).map(|()| outcome),
+            (Kind::Stdout, settled) => stdout_clean(before, settled.unwrap_or_default(), &mut outcome)?,
+            (Kind::Eof { traffic: false }, _) => end_of_input(setup, None, &mut outcome)?,
             (_, None) => outcome.not_run = Some("there was no handshake"),
-            (Kind::Eof { traffic: true }, settled) => end_of_input(bench, settled, &mut outcome)?,
-            (Kind::ToolList, Some(revision)) => tool_list(bench, revision, &mut outcome)?,
-            (Kind::Call, Some(revision)) => call(bench, revision, &mut outcome)?,
+            (Kind::Eof { traffic: true }, settled) => end_of_input(setup, settled, &mut outcome)?,
+            (Kind::ToolList, Some(revision)) => tool_list(setup, revision, &mut outcome)?,
+            (Kind::Call, Some(revision)) => call(setup, revision, &mut outcome)?,
             (Kind::Malformed(vector), Some(revision)) if !vector.applies_to(revision) => {
                 outcome.not_run = Some("this revision allows it");
             }
-            (Kind::Malformed(vector), Some(revision)) => malformed(bench, revision, vector, &mut outcome)?,
-            (Kind::Stdout, Some(_)) => {}
+            (Kind::Malformed(vector), Some(revision)) => malformed(setup, revision, vector, &mut outcome)?,
         }
-        bench.ends &= outcome.runs.iter().all(|run| run.exit != Exit::Killed);
+        setup.ends_in_time &= outcome.runs.iter().all(|run| run.exit != Exit::Killed);
         Ok(outcome)
     }
 }
 
 /// Settles the revision: the one asked for, or the modern one, or, where that brings no proper answer, the legacy
 /// revision that the server chooses.
-fn handshake(bench: &mut Bench, outcome: &mut Outcome) -> io::Result<()> {
-    let auto = bench.wanted == Revision::Auto;
-    let mut greeted = greet_fresh(bench, if auto { MODERN } else { bench.wanted }, outcome, auto)?;
-    if auto && let Err(why) = &greeted {
-        outcome.notes.push(format!("not {MODERN}: {why}"));
-        greeted = greet_fresh(bench, NEWEST_LEGACY, outcome, false)?;
+fn handshake(setup: &mut Setup, outcome: &mut Outcome) -> io::Result<()> {
+    let auto = setup.wanted == Revision::Auto;
+    let mut greeted = greet_fresh(setup, if auto { MODERN } else { setup.wanted }, outcome, auto)?;
+    if auto && let Err(finding) = &greeted {
+        outcome.notes.push(format!("not {MODERN}: {}", finding.what));
+        greeted = greet_fresh(setup, NEWEST_LEGACY, outcome, false)?;
     }
-    bench.settled = greeted.as_ref().ok().copied();
+    setup.settled = greeted.as_ref().ok().copied();
     match greeted {
-        Ok(settled) if auto || settled == bench.wanted => outcome.notes.insert(0, format!("speaks {settled}")),
-        Ok(settled) => outcome.fail(format!("the server settles on {settled}, not on {}", bench.wanted)),
-        Err(why) => outcome.fail(why),
+        Ok(settled) if auto || settled == setup.wanted => outcome.notes.insert(0, format!("speaks {settled}")),
+        Ok(settled) => outcome.findings.push(Finding {
+            class: Class::Lifecycle,
+            what: format!("the server settles on {settled}, not on {}", setup.wanted),
+            fix: "Settle on the revision that initialize asks for, or check with the one that the server speaks.",
+        }),
+        Err(finding) => outcome.findings.push(finding),
     }
     Ok(())
 }
 
 /// Greets a fresh start at one revision. How a probe ends is not judged: its revision may be foreign to the server.
 fn greet_fresh(
-    bench: &Bench,
+    setup: &Setup,
     revision: Revision,
     outcome: &mut Outcome,
     probe: bool,
-) -> io::Result<Result<Revision, String>> {
-    let (mut child, _record) = bench.start()?;
-    let greeted = greet(&mut child, revision, bench.launch.timeout);
+) -> io::Result<Result<Revision, Finding>> {
+    let (mut child, _record) = setup.start()?;
+    let greeted = greet(&mut child, revision, setup.launch.timeout);
     if probe && greeted.is_err() {
-        outcome.runs.push(child.finish(SETTLE.min(bench.launch.timeout))?);
+        outcome.runs.push(child.finish(SETTLE.min(setup.launch.timeout))?);
     } else {
-        bench.finish(child, outcome, false)?;
+        setup.finish(child, outcome, false)?;
     }
     Ok(greeted)
 }
 
-fn tool_list(bench: &Bench, revision: Revision, outcome: &mut Outcome) -> io::Result<()> {
-    let (mut child, _record) = bench.start()?;
-    if bench.open(&mut child, revision, outcome) {
-        child.send(&Request::new(revision, "tools/list", Members::new()).line(TESTED));
-        match child.answer(TESTED, bench.launch.timeout) {
-            Answer::Result(result) => match tool_names(&result) {
+fn tool_list(setup: &Setup, revision: Revision, outcome: &mut Outcome) -> io::Result<()> {
+    let (mut child, _record) = setup.start()?;
+    if setup.open(&mut child, revision, outcome) {
+        child.send(&Request::new(revision, LIST, Members::new()).line(TESTED));
+        match child.answer(TESTED, setup.launch.timeout) {
+            Ok(result) => match tool_names(&result) {
                 Ok(names) => outcome.notes.push(format!("tools: {}", names.join(", "))),
-                Err(why) => outcome.fail(why),
+                Err(what) => outcome.findings.push(Finding::wrong_result(what)),
             },
-            Answer::Error { code: -32601, .. } => outcome.notes.push("the server has no tools".to_owned()),
-            other => outcome.fail(format!("tools/list was answered with {}", other.words())),
+            Err(NoResult::Error { code: -32601, .. }) => outcome.notes.push("the server has no tools".to_owned()),
+            Err(instead) => outcome.findings.push(Finding::no_result(LIST, &instead)),
         }
     }
-    bench.finish(child, outcome, false)
+    setup.finish(child, outcome, false)
 }
 
-fn call(bench: &Bench, revision: Revision, outcome: &mut Outcome) -> io::Result<()> {
-    let (mut child, record) = bench.start()?;
+fn call(setup: &Setup, revision: Revision, outcome: &mut Outcome) -> io::Result<()> {
+    let (mut child, record) = setup.start()?;
     let marker = marker_of(&outcome.name);
-    if bench.open(&mut child, revision, outcome) {
-        let request = bench.request(revision, &marker);
+    if setup.open(&mut child, revision, outcome) {
+        let request = setup.request(revision, &marker);
         child.send(&request.line(TESTED));
-        match child.answer(TESTED, bench.launch.timeout) {
-            Answer::Result(result) if result.get("isError") == Some(&json!(true)) => {
-                outcome.notes.push("the tool says that it failed".to_owned());
+        match (child.answer(TESTED, setup.launch.timeout), &setup.action) {
+            (Ok(result), Action::Tool(name, _)) if result.get("isError") == Some(&json!(true)) => {
+                outcome.notes.push(format!("the tool {name} says that it failed"));
             }
-            Answer::Result(_) => {}
-            other => outcome.fail(format!("{} was answered with {}", request.method, other.words())),
-        }
-        if let (Server::Command(_), Action::Harmless) = (&bench.server, &bench.action) {
-            outcome.notes.push(format!("without --call NAME JSON no tool was called, only {}", request.method));
+            (Ok(_), Action::Tool(name, _)) => outcome.notes.push(format!("the tool {name} answered")),
+            (Ok(_), Action::Harmless) => outcome
+                .notes
+                .push(format!("{} was answered; no tool was called, for want of --call NAME JSON", request.method)),
+            (Err(instead), _) => outcome.findings.push(Finding::no_result(&request.method, &instead)),
         }
     }
-    bench.finish(child, outcome, false)?;
-    if let (Some(record), Action::Tool(name, _)) = (record, &bench.action)
+    setup.finish(child, outcome, false)?;
+    if let (Some(record), Action::Tool(name, _)) = (record, &setup.action)
         && name == "record"
         && record.read()?.iter().filter(|byte| **byte == b'\n').count() != 1
     {
@@ -175,43 +183,77 @@ fn call(bench: &Bench, revision: Revision, outcome: &mut Outcome) -> io::Result<
     Ok(())
 }
 
-fn malformed(bench: &Bench, revision: Revision, vector: &Vector, outcome: &mut Outcome) -> io::Result<()> {
-    let (mut child, record) = bench.start()?;
+fn malformed(setup: &Setup, revision: Revision, vector: &Vector, outcome: &mut Outcome) -> io::Result<()> {
+    let (mut child, record) = setup.start()?;
     let harmless = Request::harmless(revision);
     let marker = marker_of(&outcome.name);
-    let target = Target::new(bench.request(revision, &marker), harmless.clone(), marker);
-    let open = bench.open(&mut child, revision, outcome);
-    if open {
-        child.send(&(vector.make)(&target));
-        if vector.then == Then::LineFeed {
+    let target = Target::new(setup.request(revision, &marker), harmless.clone(), marker);
+    if setup.open(&mut child, revision, outcome) {
+        let bytes = (vector.make)(&target);
+        child.send(&bytes);
+        let session = (vector.then == Then::LineFeed).then(|| {
             child.send(b"\n");
             child.send(&harmless.line(AFTER));
-            outcome.session = Some(match child.answer(AFTER, SETTLE) {
-                Answer::Result(_) | Answer::Error { .. } => Session::WentOn,
-                Answer::Closed => Session::Closed,
-                Answer::Silent => Session::Silent,
-            });
-        }
+            match child.answer(AFTER, SETTLE) {
+                Ok(_) | Err(NoResult::Error { .. }) => Session::WentOn,
+                Err(NoResult::Closed) => Session::Closed,
+                Err(NoResult::Silent) => Session::Silent,
+            }
+        });
+        outcome.malformed = Some(Malformed { code: vector.code, bytes, session });
     }
-    bench.finish(child, outcome, false)?;
+    setup.finish(child, outcome, false)?;
     let recorded = record.map_or_else(|| Ok(Vec::new()), |record| record.read())?;
-    if let Some(run) = outcome.runs.last()
-        && open
-    {
-        outcome.findings.extend(judge::effects(run, vector, &target.marker, &recorded));
+    if let (Some(run), Some(_)) = (outcome.runs.last(), &outcome.malformed) {
+        outcome.findings.extend(judge::effects(run, &target.marker, &recorded));
     }
     Ok(())
 }
 
 /// Ends the input, at once or behind a handshake.
-fn end_of_input(bench: &Bench, traffic: Option<Revision>, outcome: &mut Outcome) -> io::Result<()> {
-    let (mut child, _record) = bench.start()?;
+fn end_of_input(setup: &Setup, traffic: Option<Revision>, outcome: &mut Outcome) -> io::Result<()> {
+    let (mut child, _record) = setup.start()?;
     if let Some(revision) = traffic {
-        bench.open(&mut child, revision, outcome);
+        setup.open(&mut child, revision, outcome);
     }
-    bench.finish(child, outcome, true)
+    setup.finish(child, outcome, true)?;
+    if !outcome.failed() {
+        outcome.notes.insert(0, "ended by itself with status 0".to_owned());
+    }
+    Ok(())
 }
 
+/// Judges the stdout of all scenarios before this one.
+fn stdout_clean(before: &[Outcome], revision: Revision, outcome: &mut Outcome) -> io::Result<()> {
+    let (mut bytes, mut dirty) = (0, 0);
+    for judged in before {
+        let mut clean = true;
+        for (number, run) in judged.runs.iter().enumerate() {
+            bytes += run.stdout.len();
+            let whole = run.exit != Exit::Killed;
+            if let Some(line) = judge::stdout(&run.stdout, revision, whole)? {
+                clean = false;
+                outcome.dirt.get_or_insert_with(|| Dirt { scenario: judged.name.clone(), run: number, line });
+            }
+        }
+        dirty += usize::from(!clean);
+    }
+    if let Some(Dirt { scenario, line, .. }) = &outcome.dirt {
+        let (number, total) = (line.number, before.len());
+        outcome.findings.push(Finding {
+            class: Class::Stdout,
+            what: format!(
+                "line {number} of stdout in {scenario} is no message; stdout is dirty in {dirty} of {total} scenarios"
+            ),
+            fix: "Write logs, banners and progress to stderr, and keep libraries and child processes off stdout.",
+        });
+    } else {
+        outcome.notes.push(format!("{bytes} bytes of stdout, all of them messages"));
+    }
+    Ok(())
+}
+
+/// The names in a result of tools/list.
 fn tool_names(result: &Value) -> Result<Vec<String>, String> {
     let tools = result.get("tools").and_then(Value::as_array).ok_or("the result of tools/list has no array tools")?;
     tools

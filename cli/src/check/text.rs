@@ -8,14 +8,9 @@ pub fn escaped(bytes: &[u8]) -> String {
     let mut shown = String::new();
     for byte in bytes {
         match byte {
-            b'\n' => shown.push_str("\\n"),
-            b'\r' => shown.push_str("\\r"),
-            b'\t' => shown.push_str("\\t"),
-            b'\\' => shown.push_str("\\\\"),
-            b' '..=b'~' => shown.push(char::from(*byte)),
-            _ => {
-                let _ = write!(shown, "\\x{byte:02x}");
-            }
+            // Readable JSON is full of them.
+            b'"' | b'\'' => shown.push(char::from(*byte)),
+            _ => shown.extend(byte.escape_ascii().map(char::from)),
         }
     }
     shown

@@ -68,11 +68,10 @@ impl Request {
 
     /// The request as a line, with its line feed.
     pub fn line(&self, id: &str) -> Vec<u8> {
-        let params = Value::Object(self.params.clone());
         let mut message = json!({"jsonrpc": "2.0", "id": id, "method": self.method});
         // A legacy request without params, such as ping, is sent as clients send it.
         if !self.params.is_empty() {
-            message["params"] = params;
+            message["params"] = Value::Object(self.params.clone());
         }
         format!("{message}\n").into_bytes()
     }
@@ -81,53 +80,42 @@ impl Request {
 /// What a legacy client sends when `initialize` was answered.
 pub const INITIALIZED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
 
-/// The answer to a request.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Answer {
-    /// Its result.
-    Result(Value),
-    /// Its error.
+/// The answer to a request: its result, or what came instead.
+pub type Answer = Result<Value, NoResult>;
+
+/// What comes instead of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NoResult {
+    /// An error.
     Error {
         /// The error's code; 0 where it has none.
         code: i64,
         /// The error's message; empty where it has none.
         message: String,
     },
-    /// The server closed its stdout, or ended, instead.
+    /// The server closed its stdout, or ended.
     Closed,
     /// Nothing came in time.
     Silent,
 }
 
-impl Answer {
-    /// The answer in this message, if it is the response to that id.
-    pub fn to(id: &str, message: &Value) -> Option<Self> {
-        if message.get("id")? != id || message.get("method").is_some() {
-            return None;
-        }
-        Self::of(message)
+/// The answer in this message, if it is the response to that id.
+pub fn answer_to(id: &str, message: &Value) -> Option<Answer> {
+    if message.get("id")? != id || message.get("method").is_some() {
+        return None;
     }
+    answer_in(message)
+}
 
-    /// The answer in this message, if it is a response at all.
-    pub fn of(message: &Value) -> Option<Self> {
-        if let Some(result) = message.get("result") {
-            return Some(Self::Result(result.clone()));
-        }
-        let error = message.get("error")?;
-        let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
-        let message = error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
-        Some(Self::Error { code, message })
+/// The answer in this message, if it is a response at all.
+pub fn answer_in(message: &Value) -> Option<Answer> {
+    if let Some(result) = message.get("result") {
+        return Some(Ok(result.clone()));
     }
-
-    /// The answer in words.
-    pub fn words(&self) -> String {
-        match self {
-            Self::Result(_) => "a result".to_owned(),
-            Self::Error { code, message } => format!("error {code}: {message}"),
-            Self::Closed => "the end of its stdout".to_owned(),
-            Self::Silent => "nothing".to_owned(),
-        }
-    }
+    let error = message.get("error")?;
+    let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
+    let message = error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned();
+    Some(Err(NoResult::Error { code, message }))
 }
 
 /// The messages on a stream, those of batches one by one; lines that are none are left out.

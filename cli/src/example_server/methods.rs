@@ -10,7 +10,8 @@
 use linegate::{Cursor, JsonKind as Kind, Revision};
 use serde_json::{Value, json};
 
-use super::{Session, server_info, tools};
+use super::params::{Params, member, text};
+use super::tools::{self, Tools};
 
 /// JSON-RPC 2.0 section 5.1, and the one code that MCP 2026-07-28 adds for stdio servers without client features.
 const INVALID_REQUEST: i32 = -32600;
@@ -30,7 +31,20 @@ const MODERN: Revision = Revision::V2026_07_28;
 const LEGACY: [Revision; 4] =
     [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25];
 
-type Params<'a> = Option<Cursor<'a>>;
+/// What the server knows of its session: for requests of revision 2026-07-28, which stand alone, only the tools.
+pub struct Session {
+    /// The revision that `initialize` settled; `None` until then.
+    revision: Option<Revision>,
+    tools: Tools,
+}
+
+impl Session {
+    /// A session that has not begun.
+    pub const fn new(tools: Tools) -> Self {
+        Self { revision: None, tools }
+    }
+}
+
 type Answer = fn(&mut Session, Revision, Params<'_>) -> Result<Value, Fault>;
 
 /// A method: its name, and what answers it in each era; `None` where the era doesn't have it.
@@ -160,16 +174,9 @@ fn cacheable(mut result: Value) -> Value {
     result
 }
 
-/// A member of an object that may be absent itself.
-pub fn member<'a>(object: Params<'a>, name: &str) -> Params<'a> {
-    object.and_then(|object| object.get(name))
-}
-
-/// The text of a string.
-pub fn text(value: Cursor<'_>) -> Option<String> {
-    // A string is never longer than its spelling.
-    let mut room = vec![0; value.bytes().len()];
-    value.string_into(&mut room).map(str::to_owned)
+/// What the server says of itself, in both eras.
+fn server_info() -> Value {
+    json!({"name": "linegate-example-server", "version": env!("CARGO_PKG_VERSION")})
 }
 
 /// A member that must be there.

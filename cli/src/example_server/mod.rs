@@ -8,54 +8,44 @@
 //! server stops reading, as at the end of input.
 
 mod methods;
+mod params;
 mod tools;
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::process::ExitCode;
 
-use linegate::{Direction, Event, Fed, Gate, Kind, Message, Options, Policy, REPLY_LEN, Refusal, Revision};
-use linegate_host::{HeapStorage, random_key};
-use serde_json::{Value, json};
+use linegate::{Direction, Event, Fed, Gate, Kind, Message, Policy, REPLY_LEN, Refusal};
+use linegate_host::HeapStorage;
+use serde_json::Value;
 
-use crate::COULD_NOT;
 use crate::args::ExampleServerArgs;
+use crate::gates;
 use crate::tell::tell;
-use methods::Fault;
+use crate::trouble::Done;
+use methods::{Fault, Session};
 use tools::Tools;
 
 /// Serves one session on stdin and stdout.
-pub fn run(args: &ExampleServerArgs) -> ExitCode {
+pub fn run(args: &ExampleServerArgs) -> Done {
     match serve(Tools::new(args.record.clone()), io::stdin().lock(), io::stdout().lock()) {
-        Ok(()) => ExitCode::SUCCESS,
         // A client that has gone away is the end of input, not an error.
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error) => {
-            tell(format_args!("example-server: {error}"));
-            ExitCode::from(COULD_NOT)
-        }
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.to_string().into()),
+        _ => Ok(ExitCode::SUCCESS),
     }
 }
 
 fn serve(tools: Tools, input: impl Read, output: impl Write) -> io::Result<()> {
     let mut server = Server {
-        session: Session { revision: None, tools },
+        session: Session::new(tools),
         client: Client { gate: gate(Direction::FromServer, Policy::Continue)?, output },
     };
     server.run(&mut gate(Direction::FromClient, Policy::CloseMalformed)?, input)
 }
 
-fn gate(direction: Direction, policy: Policy) -> io::Result<Gate<HeapStorage>> {
-    let mut options = Options::new(direction, random_key()?);
+fn gate(from: Direction, policy: Policy) -> io::Result<Gate<HeapStorage>> {
+    let mut options = gates::options(from).map_err(io::Error::other)?;
     options.policy = policy;
-    let storage = HeapStorage::with_limits(&options.limits);
-    Gate::new(options, storage).map_err(io::Error::other)
-}
-
-/// What the server knows of its session: for requests of revision 2026-07-28, which stand alone, only the tools.
-struct Session {
-    /// The revision that `initialize` settled; `None` until then.
-    revision: Option<Revision>,
-    tools: Tools,
+    gates::open(options).map_err(io::Error::other)
 }
 
 struct Server<W> {
@@ -109,9 +99,10 @@ impl<W: Write> Server<W> {
 
     /// Says on stderr that a line was refused, and to the client why, where a reply is due.
     fn refuse(&mut self, refusal: &Refusal<'_>) -> io::Result<()> {
-        let ends = if refusal.closes() { "; the session ends" } else { "" };
+        let ends = if refusal.closes() { " This ends the session." } else { "" };
         let (line, code, at) = (refusal.sequence(), refusal.code(), refusal.at());
-        tell(format_args!("example-server: line {line} refused: {code} at byte {at}{ends}"));
+        let text = code.text();
+        tell(format_args!("example-server: line {line} refused: {code}, byte {at} of the line: {text}{ends}"));
         if !refusal.reply_due() {
             return Ok(());
         }
@@ -164,9 +155,4 @@ fn response(id: &[u8], member: &str, body: &Value) -> Vec<u8> {
     line.extend_from_slice(format!(r#","{member}":{body}}}"#).as_bytes());
     line.push(b'\n');
     line
-}
-
-/// What the server says of itself, in both eras.
-fn server_info() -> Value {
-    json!({"name": "linegate-example-server", "version": env!("CARGO_PKG_VERSION")})
 }

@@ -8,14 +8,14 @@ use std::path::PathBuf;
 use linegate::Cursor;
 use serde_json::{Value, json};
 
-use super::methods::{member, text};
+use super::params::{Params, member, text};
 
 /// What a tool did: the text it says, or the text of its failure. The client's model reads both.
 pub type Outcome = Result<String, String>;
 /// Arguments that don't fit the tool's schema: what would have fitted.
 pub type Misfit = &'static str;
 
-type Run = fn(&Tools, Option<Cursor<'_>>) -> Result<Outcome, Misfit>;
+type Run = fn(&Tools, Params<'_>) -> Result<Outcome, Misfit>;
 
 /// One tool: what `tools/list` says of it, and what `tools/call` runs.
 pub struct Tool {
@@ -60,7 +60,7 @@ pub fn list() -> Vec<Value> {
 
 impl Tool {
     /// Runs the tool.
-    pub fn call(&self, tools: &Tools, arguments: Option<Cursor<'_>>) -> Result<Outcome, Misfit> {
+    pub fn call(&self, tools: &Tools, arguments: Params<'_>) -> Result<Outcome, Misfit> {
         let known = |name: Cursor<'_>| self.arguments.iter().any(|(known, _)| name.is_str(known));
         if arguments.is_some_and(|arguments| arguments.members().any(|(name, _)| !known(name))) {
             return Err("There is an argument that the tool does not have.");
@@ -85,12 +85,12 @@ impl Tool {
     }
 }
 
-fn echo(_: &Tools, arguments: Option<Cursor<'_>>) -> Result<Outcome, Misfit> {
+fn echo(_: &Tools, arguments: Params<'_>) -> Result<Outcome, Misfit> {
     let said = member(arguments, "text").and_then(text).ok_or("echo needs text, a string.")?;
     Ok(Ok(said))
 }
 
-fn add(_: &Tools, arguments: Option<Cursor<'_>>) -> Result<Outcome, Misfit> {
+fn add(_: &Tools, arguments: Params<'_>) -> Result<Outcome, Misfit> {
     let integer = |name| member(arguments, name).and_then(|value| value.as_i64());
     let (Some(a), Some(b)) = (integer("a"), integer("b")) else {
         return Err("add needs a and b, two integers.");
@@ -98,7 +98,7 @@ fn add(_: &Tools, arguments: Option<Cursor<'_>>) -> Result<Outcome, Misfit> {
     Ok(a.checked_add(b).map(|sum| sum.to_string()).ok_or_else(|| "The sum is too large.".to_owned()))
 }
 
-fn record(tools: &Tools, arguments: Option<Cursor<'_>>) -> Result<Outcome, Misfit> {
+fn record(tools: &Tools, arguments: Params<'_>) -> Result<Outcome, Misfit> {
     let line = member(arguments, "text").and_then(text).ok_or("record needs text, a string.")?;
     if line.contains(['\n', '\r']) {
         return Err("record needs a text of one line.");

@@ -1,7 +1,6 @@
 //! From the client to the server: what asks for effects, judged strictly.
 //!
-//! Passed on are exactly the bytes that were checked and one line feed. A refused request is answered here, on the same
-//! stdout and under the same lock as the server's lines.
+//! A refused request is answered here, on the same stdout and under the same lock as the server's lines.
 
 use std::io::{self, PipeReader};
 use std::process::ChildStdin;
@@ -10,8 +9,8 @@ use std::time::Duration;
 use linegate::{Direction, Event as Verdict, Gate, REPLY_LEN, Refusal};
 use linegate_host::HeapStorage;
 
-use super::session::{Event, Shared};
-use super::wire::{self, Halt, PIECE, Ready};
+use super::shared::{Event, Shared};
+use super::wire::{self, Halt, Input, Lines, PIECE};
 use crate::position::Position;
 use crate::tell::tell;
 
@@ -20,13 +19,13 @@ const FROM: Direction = Direction::FromClient;
 /// Passes lines on until the client's stream ends, the server takes no more, or `off` calls it off. Then the server's input
 /// is closed. `patience` is how long a server may take nothing once the client is gone.
 pub fn pump(shared: &Shared, gate: Gate<HeapStorage>, server: ChildStdin, off: &PipeReader, patience: Duration) {
-    let mut pump = Pump { shared, server, off, patience, position: Position::default(), lines: Vec::new() };
+    let mut pump = Pump { shared, server, off, patience, position: Position::default(), lines: Lines::default() };
     let end = match pump.run(gate) {
         Ok(()) | Err(Halt::Gone | Halt::CalledOff) => Event::InputEnded,
         Err(Halt::Stuck) => Event::Stuck,
     };
     drop(pump);
-    shared.tell(end);
+    shared.send(end);
 }
 
 struct Pump<'a> {
@@ -35,8 +34,7 @@ struct Pump<'a> {
     off: &'a PipeReader,
     patience: Duration,
     position: Position,
-    /// Checked lines that are not yet written.
-    lines: Vec<u8>,
+    lines: Lines,
 }
 
 impl Pump<'_> {
@@ -46,14 +44,10 @@ impl Pump<'_> {
         let stdin = io::stdin();
         let mut piece = vec![0; PIECE];
         let end = loop {
-            match wire::wait_readable(&stdin, self.off, false) {
-                Ok(Ready::Input) => {}
-                Ok(Ready::CalledOff) => return Err(Halt::CalledOff),
-                Err(error) => break Err(error),
-            }
-            match wire::read(&stdin, &mut piece) {
-                Ok(0) => break Ok(()),
-                Ok(len) => self.judge(&mut gate, piece.get(..len).unwrap_or_default())?,
+            match wire::read(&stdin, self.off, false, &mut piece) {
+                Ok(Input::Bytes(bytes)) => self.judge(&mut gate, bytes)?,
+                Ok(Input::End) => break Ok(()),
+                Ok(Input::CalledOff) => return Err(Halt::CalledOff),
                 Err(error) => break Err(error),
             }
         };
@@ -76,9 +70,7 @@ impl Pump<'_> {
             match fed.event {
                 Verdict::Message(message) => {
                     self.shared.report.accepted(FROM);
-                    self.lines.extend_from_slice(message.bytes());
-                    self.lines.push(b'\n');
-                    if self.lines.len() >= PIECE {
+                    if self.lines.add(message.bytes()) {
                         self.flush()?;
                     }
                 }
@@ -97,16 +89,13 @@ impl Pump<'_> {
 
     /// Ends the session if the policy says so, answers the client, and tells.
     fn refuse(&self, refusal: &Refusal<'_>, offset: u64) {
-        let ends = self.shared.ends_with(refusal);
-        if ends {
-            self.shared.end();
-        }
+        let ends = self.shared.end_for(refusal);
         let mut reply = [0; REPLY_LEN];
         if refusal.reply_due()
             && let Ok(len) = refusal.write_reply(&mut reply)
             && self.shared.to_client.write(reply.get(..len).unwrap_or_default(), || false).is_err()
         {
-            self.shared.tell(Event::ClientGone);
+            self.shared.send(Event::ClientGone);
         }
         self.shared.report.refused(FROM, refusal, offset, None, ends);
     }
@@ -115,7 +104,7 @@ impl Pump<'_> {
         if self.shared.ended() {
             return Err(Halt::CalledOff);
         }
-        wire::write_to_server(&self.server, &self.lines, io::stdin(), self.off, self.patience)?;
+        wire::write_to_server(&self.server, self.lines.bytes(), io::stdin(), self.off, self.patience)?;
         self.lines.clear();
         Ok(())
     }

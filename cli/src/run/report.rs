@@ -4,7 +4,7 @@
 //! warning where that is still possible.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -31,9 +31,12 @@ struct Tally {
 
 impl Report {
     /// Tells on stderr, and appends to the audit file if there is one.
-    pub fn new(audit: Option<&Path>) -> io::Result<Self> {
-        let audit = audit.map(|path| OpenOptions::new().create(true).append(true).open(path)).transpose()?;
-        Ok(Self { audit, ..Self::default() })
+    pub fn new(audit: Option<&Path>) -> Result<Self, String> {
+        let open = |path: &Path| {
+            let file = OpenOptions::new().create(true).append(true).open(path);
+            file.map_err(|error| format!("cannot open the audit file {}: {error}", path.display()))
+        };
+        Ok(Self { audit: audit.map(open).transpose()?, ..Self::default() })
     }
 
     const fn tally(&self, direction: Direction) -> &Tally {
@@ -61,9 +64,7 @@ impl Report {
         let line = excerpt.map(|shown| format!(" The line: {shown}")).unwrap_or_default();
         let end = if ends { " This ends the session." } else { "" };
         let told = try_tell(format_args!(
-            "refused a line of the {who} at offset {offset}: {} {}, byte {at} of the line: {text}{end}{line}",
-            code.number(),
-            code.name(),
+            "refused a line of the {who} at offset {offset}: {code}, byte {at} of the line: {text}{end}{line}"
         ));
         self.unheard.store(!told, Relaxed);
     }
@@ -91,19 +92,14 @@ impl Report {
         }
     }
 
-    /// Whether anything was refused.
-    pub fn any_refused(&self) -> bool {
-        [&self.client, &self.server].iter().any(|tally| tally.refused.load(Relaxed) > 0)
-    }
-
     /// Tells the counts, if anything was refused.
     pub fn conclude(&self) {
-        if self.any_refused() {
-            let count = |tally: &Tally| (tally.accepted.load(Relaxed), tally.refused.load(Relaxed));
-            let ((accepted, refused), (accepted_back, refused_back)) = (count(&self.client), count(&self.server));
+        let [(taken, refused), (taken_back, refused_back)] =
+            [&self.client, &self.server].map(|tally| (tally.accepted.load(Relaxed), tally.refused.load(Relaxed)));
+        if refused + refused_back > 0 {
             tell(format_args!(
-                "lines of the client: {accepted} accepted, {refused} refused; \
-                 of the server: {accepted_back} accepted, {refused_back} refused"
+                "lines of the client: {taken} accepted, {refused} refused; \
+                 of the server: {taken_back} accepted, {refused_back} refused"
             ));
         }
     }

@@ -1,7 +1,7 @@
 //! From the server to the client: data, and the place where a stray print would tear the protocol.
 //!
-//! Passed on are exactly the bytes that were checked and one line feed. What isn't a message is described on stderr and
-//! never answered. When the session is over the server's output is still read, and dropped, so that it can end by itself.
+//! What isn't a message is described on stderr and never answered. When the session is over the server's output is still
+//! read, and dropped, so that it can end by itself.
 
 use std::io::PipeReader;
 use std::process::ChildStdout;
@@ -10,8 +10,8 @@ use linegate::{Direction, Event as Verdict, Gate, Refusal};
 use linegate_host::HeapStorage;
 
 use super::excerpt::Excerpt;
-use super::session::{Event, Shared};
-use super::wire::{self, PIECE, Ready};
+use super::shared::{Event, Shared};
+use super::wire::{self, Input, Lines, PIECE};
 use crate::position::Position;
 use crate::tell::tell;
 
@@ -21,17 +21,12 @@ const FROM: Direction = Direction::FromServer;
 /// more than there is.
 pub fn pump(shared: &Shared, mut gate: Gate<HeapStorage>, server: ChildStdout, drained: &PipeReader) {
     let mut pump =
-        Pump { shared, position: Position::default(), excerpt: Excerpt::new(), lines: Vec::new(), passing: true };
+        Pump { shared, position: Position::default(), excerpt: Excerpt::new(), lines: Lines::default(), passing: true };
     let mut piece = vec![0; PIECE];
     let end = loop {
-        match wire::wait_readable(&server, drained, true) {
-            Ok(Ready::Input) => {}
-            Ok(Ready::CalledOff) => break Ok(()),
-            Err(error) => break Err(error),
-        }
-        match wire::read(&server, &mut piece) {
-            Ok(0) => break Ok(()),
-            Ok(len) => pump.judge(&mut gate, piece.get(..len).unwrap_or_default()),
+        match wire::read(&server, drained, true, &mut piece) {
+            Ok(Input::Bytes(bytes)) => pump.judge(&mut gate, bytes),
+            Ok(Input::End | Input::CalledOff) => break Ok(()),
             Err(error) => break Err(error),
         }
     };
@@ -39,15 +34,14 @@ pub fn pump(shared: &Shared, mut gate: Gate<HeapStorage>, server: ChildStdout, d
         tell(format_args!("cannot read the server's output, which is taken for its end: {error}"));
     }
     pump.finish(&mut gate);
-    shared.tell(Event::OutputEnded);
+    shared.send(Event::OutputEnded);
 }
 
 struct Pump<'a> {
     shared: &'a Shared,
     position: Position,
     excerpt: Excerpt,
-    /// Checked lines that are not yet written.
-    lines: Vec<u8>,
+    lines: Lines,
     /// Whether there is still someone to pass lines on to.
     passing: bool,
 }
@@ -61,9 +55,7 @@ impl Pump<'_> {
             match fed.event {
                 Verdict::Message(message) => {
                     self.shared.report.accepted(FROM);
-                    self.lines.extend_from_slice(message.bytes());
-                    self.lines.push(b'\n');
-                    if self.lines.len() >= PIECE {
+                    if self.lines.add(message.bytes()) {
                         self.flush();
                     }
                 }
@@ -83,20 +75,18 @@ impl Pump<'_> {
     }
 
     fn refuse(&mut self, refusal: &Refusal<'_>, offset: u64, input: &[u8]) {
-        let ends = self.shared.ends_with(refusal);
-        if ends {
-            self.shared.end();
-            self.passing = false;
-        }
+        let ends = self.shared.end_for(refusal);
+        self.passing &= !ends;
         let shown = self.excerpt.show(refusal.at(), input);
         self.shared.report.refused(FROM, refusal, offset, Some(&shown), ends);
     }
 
     fn flush(&mut self) {
         let unless = || self.shared.ended();
-        if !self.lines.is_empty() && self.shared.to_client.write(&self.lines, unless).is_err() {
+        let lines = self.lines.bytes();
+        if !lines.is_empty() && self.shared.to_client.write(lines, unless).is_err() {
             self.passing = false;
-            self.shared.tell(Event::ClientGone);
+            self.shared.send(Event::ClientGone);
         }
         self.lines.clear();
         self.passing &= !self.shared.ended();

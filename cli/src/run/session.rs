@@ -7,88 +7,29 @@
 use std::io;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linegate::{Direction, Gate, Options, Policy, Refusal};
+use linegate::{Direction, Gate};
+use linegate_host::HeapStorage;
 use linegate_host::supervise::{Ended, How, Signal, Supervised, Waits, exit_code};
-use linegate_host::{HeapStorage, random_key};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::report::Report;
-use super::wire::ToClient;
+use super::shared::{Event, Shared};
 use super::{client, server};
 use crate::args::RunArgs;
+use crate::gates;
 use crate::tell::{printable, tell};
-
-/// What the threads of a session tell the main thread.
-#[derive(Debug)]
-pub enum Event {
-    /// No more input for the server: the client closed its end, or the server did.
-    InputEnded,
-    /// The client is gone and the server takes nothing.
-    Stuck,
-    /// The server closed its output.
-    OutputEnded,
-    /// The client does not read any more.
-    ClientGone,
-    /// A refusal has ended the session.
-    Refused,
-    /// A signal for the server.
-    Signal(Signal),
-    /// The server has ended; it waits to be reaped.
-    Exited,
-    /// The thread of this direction is done.
-    Done(Direction),
-}
-
-/// What both directions share.
-#[derive(Debug)]
-pub struct Shared {
-    /// The way to the client.
-    pub to_client: ToClient,
-    /// Where refusals are told.
-    pub report: Report,
-    /// When a refusal ends the session.
-    pub policy: Policy,
-    ended: AtomicBool,
-    events: Sender<Event>,
-}
-
-impl Shared {
-    /// Whether a refusal has ended the session: then no further line is passed on, either way.
-    pub fn ended(&self) -> bool {
-        self.ended.load(SeqCst)
-    }
-
-    /// Whether the policy ends the session with this refusal. (A line that is cut off by the end of its stream ends the gate's
-    /// work in any case; that alone does not keep the other direction's lines back.)
-    pub fn ends_with(&self, refusal: &Refusal<'_>) -> bool {
-        self.policy != Policy::Continue && refusal.closes()
-    }
-
-    /// Ends the session for a refusal.
-    pub fn end(&self) {
-        self.ended.store(true, SeqCst);
-        self.tell(Event::Refused);
-    }
-
-    /// Tells the main thread.
-    pub fn tell(&self, event: Event) {
-        // It hangs up only when the process is about to end.
-        let _ = self.events.send(event);
-    }
-}
 
 /// Runs the session. Gives the exit status, or why there was no session.
 pub fn run(args: &RunArgs) -> Result<u8, String> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err("give the server's command after --".to_owned());
     };
-    let report = Report::new(args.audit.as_deref()).map_err(|error| format!("cannot open the audit file: {error}"))?;
+    let report = Report::new(args.audit.as_deref())?;
     let gates = (gate(args, Direction::FromClient)?, gate(args, Direction::FromServer)?);
     let (events, heard) = mpsc::channel();
     pass_signals_on(events.clone()).map_err(|error| format!("cannot handle signals: {error}"))?;
@@ -98,24 +39,20 @@ pub fn run(args: &RunArgs) -> Result<u8, String> {
     let waits = Waits { close: args.close_wait, term: args.term_wait };
     let server = Supervised::spawn(command, waits)
         .map_err(|error| format!("cannot start {}: {error}", printable(&program.to_string_lossy())))?;
-    let policy = args.on_reject.policy();
-    let shared =
-        Arc::new(Shared { to_client: ToClient::default(), report, policy, ended: AtomicBool::new(false), events });
-    Session::start(server, gates, waits, &shared, heard)
+    let shared = Arc::new(Shared::new(args.on_reject.policy(), report, events));
+    Session::start(server, gates, waits, shared, heard)
         .and_then(Session::conduct)
         .map_err(|error| format!("cannot run the session: {error}"))
 }
 
-fn gate(args: &RunArgs, direction: Direction) -> Result<Gate<HeapStorage>, String> {
-    let key = random_key().map_err(|error| format!("the system gives no random key: {error}"))?;
-    let mut options = Options::new(direction, key);
+fn gate(args: &RunArgs, from: Direction) -> Result<Gate<HeapStorage>, String> {
+    let mut options = gates::options(from)?;
     options.revision = args.revision;
     options.policy = args.on_reject.policy();
     if let Some(max_frame) = args.max_frame {
         options.limits.max_frame = max_frame;
     }
-    let storage = HeapStorage::with_limits(&options.limits);
-    Gate::new(options, storage).map_err(|bad| bad.to_string())
+    gates::open(options)
 }
 
 fn pass_signals_on(events: Sender<Event>) -> io::Result<()> {
@@ -131,6 +68,11 @@ fn pass_signals_on(events: Sender<Event>) -> io::Result<()> {
         }
     })?;
     Ok(())
+}
+
+fn spawn(name: &str, shared: &Arc<Shared>, work: impl FnOnce(&Shared) + Send + 'static) -> io::Result<()> {
+    let shared = Arc::clone(shared);
+    thread::Builder::new().name(name.into()).spawn(move || work(&shared)).map(drop)
 }
 
 /// How far the ending of the server has come.
@@ -153,9 +95,12 @@ struct Session {
     drained: Option<io::PipeWriter>,
     phase: Phase,
     deadline: Option<Instant>,
+    /// Whether this process got a signal.
     signalled: bool,
-    /// Directions whose thread is done.
-    done: [bool; 2],
+    /// Whether the client's thread is done.
+    client_done: bool,
+    /// Whether the server's thread is done.
+    server_done: bool,
 }
 
 impl Session {
@@ -163,7 +108,7 @@ impl Session {
         mut server: Supervised,
         (from_client, from_server): (Gate<HeapStorage>, Gate<HeapStorage>),
         waits: Waits,
-        shared: &Arc<Shared>,
+        shared: Arc<Shared>,
         heard: Receiver<Event>,
     ) -> io::Result<Self> {
         let (Some(stdin), Some(stdout)) = (server.stdin.take(), server.stdout.take()) else {
@@ -172,42 +117,30 @@ impl Session {
         let (calling_off, off) = io::pipe()?;
         let (draining, drained) = io::pipe()?;
         let watch = server.exit_watch();
-        let spawn = |name: &str, work: Box<dyn FnOnce(&Shared) + Send>| {
-            let shared = Arc::clone(shared);
-            thread::Builder::new().name(name.into()).spawn(move || work(&shared)).map(drop)
-        };
-        spawn(
-            "exit",
-            Box::new(move |shared| {
-                watch.wait();
-                shared.tell(Event::Exited);
-            }),
-        )?;
-        spawn(
-            "client",
-            Box::new(move |shared| {
-                client::pump(shared, from_client, stdin, &calling_off, waits.close);
-                shared.tell(Event::Done(Direction::FromClient));
-            }),
-        )?;
-        spawn(
-            "server",
-            Box::new(move |shared| {
-                server::pump(shared, from_server, stdout, &draining);
-                shared.tell(Event::Done(Direction::FromServer));
-            }),
-        )?;
+        spawn("exit", &shared, move |shared| {
+            watch.wait();
+            shared.send(Event::Exited);
+        })?;
+        spawn("client", &shared, move |shared| {
+            client::pump(shared, from_client, stdin, &calling_off, waits.close);
+            shared.send(Event::Done(Direction::FromClient));
+        })?;
+        spawn("server", &shared, move |shared| {
+            server::pump(shared, from_server, stdout, &draining);
+            shared.send(Event::Done(Direction::FromServer));
+        })?;
         Ok(Self {
             server,
             waits,
-            shared: Arc::clone(shared),
+            shared,
             heard,
             off: Some(off),
             drained: Some(drained),
             phase: Phase::Open,
             deadline: None,
             signalled: false,
-            done: [false; 2],
+            client_done: false,
+            server_done: false,
         })
     }
 
@@ -236,8 +169,7 @@ impl Session {
     /// The next event; a deadline that passes moves the ending on. `None` can't come while a signal may.
     fn hear(&mut self) -> Option<Event> {
         loop {
-            let Some(deadline) = self.deadline else { return self.heard.recv().ok() };
-            match self.heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            match self.hear_in_time() {
                 Ok(event) => return Some(event),
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) if self.phase == Phase::Closing => self.terminate(),
@@ -246,6 +178,14 @@ impl Session {
                     self.enter(Phase::Killing, None);
                 }
             }
+        }
+    }
+
+    /// The next event, if it comes before the deadline.
+    fn hear_in_time(&self) -> Result<Event, RecvTimeoutError> {
+        match self.deadline {
+            Some(deadline) => self.heard.recv_timeout(deadline.saturating_duration_since(Instant::now())),
+            None => Ok(self.heard.recv()?),
         }
     }
 
@@ -280,11 +220,10 @@ impl Session {
         }
     }
 
-    fn note_done(&mut self, direction: Direction) {
-        let [client, server] = &mut self.done;
+    const fn note_done(&mut self, direction: Direction) {
         match direction {
-            Direction::FromClient => *client = true,
-            Direction::FromServer => *server = true,
+            Direction::FromClient => self.client_done = true,
+            Direction::FromServer => self.server_done = true,
         }
     }
 
@@ -292,21 +231,16 @@ impl Session {
     /// it takes; nobody waits for that after a signal, or when the session ended otherwise than by itself.
     fn let_threads_finish(&mut self) {
         self.deadline = None;
-        while self.done != [true, true] {
-            let [client, server] = self.done;
-            let hurried = self.signalled || self.shared.ended() || (server && !client);
+        while !(self.client_done && self.server_done) {
+            let hurried = self.signalled || self.shared.ended() || self.server_done;
             if self.deadline.is_none() && hurried {
                 self.deadline = Some(Instant::now() + self.waits.term);
             }
-            let event = match self.deadline {
-                Some(deadline) => self.heard.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok(),
-                None => self.heard.recv().ok(),
-            };
-            match event {
-                Some(Event::Done(direction)) => self.note_done(direction),
-                Some(Event::Signal(_)) => self.signalled = true,
-                Some(_) => {}
-                None => return,
+            match self.hear_in_time() {
+                Ok(Event::Done(direction)) => self.note_done(direction),
+                Ok(Event::Signal(_)) => self.signalled = true,
+                Ok(_) => {}
+                Err(_) => return,
             }
         }
     }

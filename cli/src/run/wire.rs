@@ -14,35 +14,56 @@ use rustix::io::Errno;
 /// Bytes of one read, and of gathered lines that are written at once.
 pub const PIECE: usize = 64 << 10;
 
-/// What a wait ended with.
+/// What a read brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ready {
-    /// There is something to read, or the end of it.
-    Input,
-    /// There is nothing to read now, and the other side called it off.
+pub enum Input<'p> {
+    /// Bytes.
+    Bytes(&'p [u8]),
+    /// The end of input.
+    End,
+    /// Nothing: the other side called it off.
     CalledOff,
 }
 
-/// Waits until `input` can be read. Input goes before the calling off where `drain` is set, after it otherwise.
-pub fn wait_readable(input: impl AsFd, off: &PipeReader, drain: bool) -> io::Result<Ready> {
-    let mut fds = [PollFd::new(&input, PollFlags::IN), PollFd::new(off, PollFlags::IN)];
-    poll_retry(&mut fds, None)?;
-    let [input, off] = fds.map(|fd| !fd.revents().is_empty());
-    Ok(if input && (drain || !off) { Ready::Input } else { Ready::CalledOff })
-}
-
-/// Reads what is there. `Ok(0)` is the end of input; a peer that was torn away ends it too.
-pub fn read(input: impl AsFd, piece: &mut [u8]) -> io::Result<usize> {
+/// Waits for input and reads what is there. Input goes before the calling off where `drain` is set, after it otherwise.
+pub fn read<'p>(input: impl AsFd, off: &PipeReader, drain: bool, piece: &'p mut [u8]) -> io::Result<Input<'p>> {
     loop {
+        let mut fds = [PollFd::new(&input, PollFlags::IN), PollFd::new(off, PollFlags::IN)];
+        poll_retry(&mut fds, None)?;
+        let [ready, called_off] = fds.map(|fd| !fd.revents().is_empty());
+        if !ready || (called_off && !drain) {
+            return Ok(Input::CalledOff);
+        }
         match rustix::io::read(&input, &mut *piece) {
-            Ok(len) => return Ok(len),
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => {
-                poll_retry(&mut [PollFd::new(&input, PollFlags::IN)], None)?;
-            }
-            Err(Errno::CONNRESET | Errno::PIPE) => return Ok(0),
+            // A peer that was torn away ends its stream too.
+            Ok(0) | Err(Errno::CONNRESET | Errno::PIPE) => return Ok(Input::End),
+            Ok(len) => return Ok(Input::Bytes(piece.get(..len).unwrap_or_default())),
+            Err(Errno::INTR | Errno::AGAIN) => {}
             Err(error) => return Err(error.into()),
         }
+    }
+}
+
+/// Checked lines that wait to be written at once: exactly the bytes that were checked, and one line feed after each.
+#[derive(Debug, Default)]
+pub struct Lines(Vec<u8>);
+
+impl Lines {
+    /// Adds the bytes of a message; says whether it is time to write.
+    pub fn add(&mut self, message: &[u8]) -> bool {
+        self.0.extend_from_slice(message);
+        self.0.push(b'\n');
+        self.0.len() >= PIECE
+    }
+
+    /// What waits.
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Forgets what was written.
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 }
 

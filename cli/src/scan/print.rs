@@ -118,14 +118,8 @@ impl<W: Write> Printer for Text<W> {
 
     fn reject(&mut self, frame: u64, line: Line, rejected: &Rejected) -> io::Result<()> {
         let Rejected { code, at, .. } = rejected;
-        let text = code.text();
-        writeln!(
-            self.0,
-            "line {frame} at offset {}: {BAD}reject{BAD:#} {} {}, byte {at} of the line: {text}",
-            line.offset,
-            code.number(),
-            code.name(),
-        )
+        let (offset, text) = (line.offset, code.text());
+        writeln!(self.0, "line {frame} at offset {offset}: {BAD}reject{BAD:#} {code}, byte {at} of the line: {text}")
     }
 
     fn summary(&mut self, accepted: u64, rejected: u64) -> io::Result<()> {

@@ -11,9 +11,10 @@ use linegate::Revision;
 use serde_json::{Value, json};
 
 use super::child::{Child, Launch};
+use super::finding::Finding;
 use super::judge;
 use super::outcome::Outcome;
-use super::wire::{self, Answer, HELLO, INITIALIZED, MODERN, Members, Request};
+use super::wire::{self, HELLO, INITIALIZED, MODERN, Members, Request};
 
 /// Where `--call` has this text in its arguments, each scenario puts a marker of its own.
 pub const MARKER: &str = "{{marker}}";
@@ -36,7 +37,7 @@ pub enum Action {
 }
 
 /// What all scenarios of one check have in common.
-pub struct Bench {
+pub struct Setup {
     /// How the server is started.
     pub launch: Launch,
     /// Which it is.
@@ -48,10 +49,10 @@ pub struct Bench {
     /// The revision that the handshake settled.
     pub settled: Option<Revision>,
     /// Cleared once the server had to be killed: what it has shown is not waited for at full length again.
-    pub ends: bool,
+    pub ends_in_time: bool,
 }
 
-impl Bench {
+impl Setup {
     /// A fresh start of the server, and the file of its effects where it has one.
     pub fn start(&self) -> io::Result<(Child<'_>, Option<Record>)> {
         match &self.server {
@@ -66,7 +67,7 @@ impl Bench {
 
     /// Ends the input and judges how the process ends.
     pub fn finish(&self, child: Child<'_>, outcome: &mut Outcome, status_counts: bool) -> io::Result<()> {
-        let patience = if self.ends { self.launch.timeout } else { self.launch.timeout / 5 };
+        let patience = if self.ends_in_time { self.launch.timeout } else { self.launch.timeout / 5 };
         let run = child.finish(patience)?;
         match judge::lifecycle(&run, status_counts) {
             Ok(note) => outcome.notes.extend(note),
@@ -80,8 +81,9 @@ impl Bench {
     pub fn open(&self, child: &mut Child<'_>, revision: Revision, outcome: &mut Outcome) -> bool {
         match greet(child, revision, self.launch.timeout) {
             Ok(_) => true,
-            Err(why) => {
-                outcome.fail(format!("the handshake failed this time: {why}"));
+            Err(mut finding) => {
+                finding.what.insert_str(0, "the handshake failed this time: ");
+                outcome.findings.push(finding);
                 false
             }
         }
@@ -100,18 +102,16 @@ impl Bench {
 }
 
 /// Sends the first request of a session, and for legacy servers what follows its answer. Gives the revision settled.
-pub fn greet(child: &mut Child<'_>, revision: Revision, limit: Duration) -> Result<Revision, String> {
+pub fn greet(child: &mut Child<'_>, revision: Revision, limit: Duration) -> Result<Revision, Finding> {
     let hello = Request::hello(revision);
     child.send(&hello.line(HELLO));
-    match child.answer(HELLO, limit) {
-        Answer::Result(result) if revision == MODERN => wire::discovered(&result).map(|()| MODERN),
-        Answer::Result(result) => {
-            let settled = wire::settled(&result)?;
-            child.send(INITIALIZED);
-            Ok(settled)
-        }
-        other => Err(format!("{} was answered with {}", hello.method, other.words())),
+    let result = child.answer(HELLO, limit).map_err(|instead| Finding::no_result(&hello.method, &instead))?;
+    if revision == MODERN {
+        return wire::discovered(&result).map(|()| MODERN).map_err(Finding::wrong_result);
     }
+    let settled = wire::settled(&result).map_err(Finding::wrong_result)?;
+    child.send(INITIALIZED);
+    Ok(settled)
 }
 
 /// What marks the request of one scenario, and no other's.

@@ -5,17 +5,17 @@
 //! whole length belongs to the verdict.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Read};
+use std::io::{self, BufWriter, ErrorKind, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
-use linegate::{Event, Gate, Kind, Limits, Message, Options, Refusal};
-use linegate_host::{HeapStorage, random_key};
+use linegate::{Event, Gate, Kind, Message, Options, Refusal};
+use linegate_host::HeapStorage;
 
-use crate::COULD_NOT;
 use crate::args::{Format, ScanArgs};
+use crate::gates;
 use crate::position::{Line, Position};
-use crate::tell::tell;
+use crate::trouble::{Done, Trouble};
 
 mod print;
 
@@ -25,82 +25,56 @@ use print::{Accepted, Printer, Rejected};
 const PIECE: usize = 64 << 10;
 
 /// Scans as the arguments say.
-pub fn run(args: &ScanArgs) -> ExitCode {
-    match scan(args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(Trouble::ReaderGone) => ExitCode::from(COULD_NOT),
-        Err(Trouble::Other(text)) => {
-            tell(format_args!("{text}"));
-            ExitCode::from(COULD_NOT)
+pub fn run(args: &ScanArgs) -> Done {
+    let mut scan = Scan::new(gates::open(options(args)?)?, args.format);
+    let (name, mut input) = open(&args.file)?;
+    let mut piece = vec![0; PIECE];
+    loop {
+        match input.read(&mut piece) {
+            Ok(0) => break,
+            Ok(len) => {
+                let more = scan.take(piece.get(..len).unwrap_or_default()).map_err(unwritten)?;
+                scan.printer.flush().map_err(unwritten)?;
+                if !more {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(format!("cannot read {name}: {error}").into()),
         }
     }
+    let clean = scan.end().map_err(unwritten)?;
+    Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Why the scan could not be done.
-enum Trouble {
-    /// Nobody reads the output any more; nobody is there to be told either.
-    ReaderGone,
-    Other(String),
+fn unwritten(error: io::Error) -> Trouble {
+    Trouble::writing("the verdicts", &error)
 }
 
-impl Trouble {
-    fn output(error: &io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::ReaderGone,
-            _ => Self::Other(format!("cannot write the verdicts: {error}")),
-        }
-    }
-}
-
-fn options(args: &ScanArgs) -> Result<Options, Trouble> {
-    let key = random_key().map_err(|error| Trouble::Other(format!("the system gives no random key: {error}")))?;
-    let mut options = Options::new(args.from, key);
+fn options(args: &ScanArgs) -> Result<Options, String> {
+    let mut options = gates::options(args.from)?;
     if let Some(profile) = args.profile {
         options = options.with_profile(profile);
     }
     options.revision = args.revision;
     options.policy = args.on_reject.policy();
-    let Limits { max_frame, max_depth, .. } = options.limits;
-    options.limits.max_frame = args.max_frame.unwrap_or(max_frame);
-    options.limits.max_depth = args.max_depth.unwrap_or(max_depth);
+    if let Some(max_frame) = args.max_frame {
+        options.limits.max_frame = max_frame;
+    }
+    if let Some(max_depth) = args.max_depth {
+        options.limits.max_depth = max_depth;
+    }
     Ok(options)
 }
 
-/// Whether every line was accepted.
-fn scan(args: &ScanArgs) -> Result<bool, Trouble> {
-    let options = options(args)?;
-    let storage = HeapStorage::with_limits(&options.limits);
-    let gate = Gate::new(options, storage).map_err(|bad| Trouble::Other(bad.to_string()))?;
-    let name = if args.file == Path::new("-") { "standard input".into() } else { args.file.display().to_string() };
-    let mut input: Box<dyn Read> = if args.file == Path::new("-") {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(&args.file).map_err(|error| Trouble::Other(format!("cannot open {name}: {error}")))?)
-    };
-    let printer: Box<dyn Printer> = match args.format {
-        Format::Text => Box::new(print::Text::new(BufWriter::new(anstream::stdout().lock()))),
-        Format::Json => Box::new(print::Json::new(BufWriter::new(io::stdout().lock()))),
-    };
-    let mut scan = Scan { gate, printer, position: Position::default(), pending: None, accepted: 0, rejected: 0 };
-    let mut piece = vec![0; PIECE];
-    loop {
-        let len = match input.read(&mut piece) {
-            Ok(0) => break,
-            Ok(len) => len,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => {
-                scan.printer.flush().map_err(|error| Trouble::output(&error))?;
-                return Err(Trouble::Other(format!("cannot read {name}: {error}")));
-            }
-        };
-        let more = scan.take(piece.get(..len).unwrap_or_default()).map_err(|error| Trouble::output(&error))?;
-        scan.printer.flush().map_err(|error| Trouble::output(&error))?;
-        if !more {
-            break;
-        }
+/// The input, and what it is called in messages.
+fn open(file: &Path) -> Result<(String, Box<dyn Read>), String> {
+    if file == Path::new("-") {
+        return Ok(("standard input".to_owned(), Box::new(io::stdin().lock())));
     }
-    scan.end().map_err(|error| Trouble::output(&error))
+    let name = file.display().to_string();
+    let input = File::open(file).map_err(|error| format!("cannot open {name}: {error}"))?;
+    Ok((name, Box::new(input)))
 }
 
 struct Scan {
@@ -114,6 +88,14 @@ struct Scan {
 }
 
 impl Scan {
+    fn new(gate: Gate<HeapStorage>, format: Format) -> Self {
+        let printer: Box<dyn Printer> = match format {
+            Format::Text => Box::new(print::Text::new(BufWriter::new(anstream::stdout().lock()))),
+            Format::Json => Box::new(print::Json::new(BufWriter::new(io::stdout().lock()))),
+        };
+        Self { gate, printer, position: Position::default(), pending: None, accepted: 0, rejected: 0 }
+    }
+
     /// Judges one piece of input. False when a refusal has ended the scan.
     fn take(&mut self, mut input: &[u8]) -> io::Result<bool> {
         while !input.is_empty() {

@@ -1,0 +1,66 @@
+//! What a check finds: a violation, its class, and what mends it.
+
+use super::wire::NoResult;
+
+/// The classes of violation, in the order in which they are best mended: a dirty stdout hides everything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Bytes on stdout that are no message.
+    Stdout,
+    /// A malformed line had an effect.
+    Effects,
+    /// The session or the process did not go or end as it should.
+    Lifecycle,
+}
+
+impl Class {
+    /// Every class.
+    pub const ALL: [Self; 3] = [Self::Stdout, Self::Effects, Self::Lifecycle];
+
+    /// The class's name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stdout => "stdout",
+            Self::Effects => "effects",
+            Self::Lifecycle => "lifecycle",
+        }
+    }
+}
+
+/// A violation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Its class.
+    pub class: Class,
+    /// What was seen.
+    pub what: String,
+    /// What mends it.
+    pub fix: &'static str,
+}
+
+impl Finding {
+    /// A violation of the session's ordinary work: a valid request got no result.
+    pub fn no_result(method: &str, instead: &NoResult) -> Self {
+        let (what, fix) = match instead {
+            NoResult::Error { code, message } => (
+                format!("{method} was answered with error {code}: {message}"),
+                "Answer with a result: the request is valid.",
+            ),
+            NoResult::Closed => (
+                format!("stdout ended before {method} was answered"),
+                "Serve until the input ends; what the server wrote to stderr may say why it stopped.",
+            ),
+            NoResult::Silent => (
+                format!("{method} was not answered in time"),
+                "Answer each request with one line on stdout, and flush it; --timeout gives a slow server more time.",
+            ),
+        };
+        Self { class: Class::Lifecycle, what, fix }
+    }
+
+    /// A violation of the session's ordinary work: a result is not what was asked for.
+    pub const fn wrong_result(what: String) -> Self {
+        let fix = "Give the result all that the protocol's revision asks of it.";
+        Self { class: Class::Lifecycle, what, fix }
+    }
+}

@@ -1,0 +1,104 @@
+//! What both forms of the report say: which scenarios stand in it, how they came out, what is best mended first, and how
+//! to see a violation again.
+//!
+//! Bytes and words of the server are escaped in either form: a report can be read on a terminal.
+
+use crate::check::child::Run;
+use crate::check::finding::Class;
+use crate::check::outcome::{Outcome, Verdict};
+use crate::check::setup::{Server, Setup};
+use crate::check::text::{command_line, pipeline};
+use crate::tell::printable;
+
+/// Lines of the server's stderr that are shown of one run: the last ones, where a crash says its reason.
+const STDERR_LINES: usize = 8;
+/// The longest line of stderr that is shown, in characters.
+const STDERR_WIDTH: usize = 160;
+
+/// What a check has found.
+pub struct Outline<'a> {
+    setup: &'a Setup,
+    outcomes: &'a [Outcome],
+}
+
+impl<'a> Outline<'a> {
+    /// An outline of these outcomes.
+    pub const fn new(setup: &'a Setup, outcomes: &'a [Outcome]) -> Self {
+        Self { setup, outcomes }
+    }
+
+    /// Every outcome, those included that stand in no report.
+    pub const fn all(&self) -> &'a [Outcome] {
+        self.outcomes
+    }
+
+    /// The outcomes that stand in the report.
+    pub fn reported(&self) -> impl Iterator<Item = &'a Outcome> + use<'a> {
+        self.outcomes.iter().filter(|outcome| outcome.reported)
+    }
+
+    /// How many of them came out so.
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.reported().filter(|outcome| outcome.verdict() == verdict).count()
+    }
+
+    /// Whether nothing was violated.
+    pub fn clean(&self) -> bool {
+        self.count(Verdict::Fail) == 0
+    }
+
+    /// How many violations of this class there are.
+    pub fn violations(&self, class: Class) -> usize {
+        self.reported().flat_map(|outcome| &outcome.findings).filter(|finding| finding.class == class).count()
+    }
+
+    /// The failed ones in the order in which they are best mended: without a handshake nothing else shows, and a dirty
+    /// stdout hides the rest.
+    pub fn failed(&self) -> Vec<&'a Outcome> {
+        let urgency = |outcome: &Outcome| {
+            (outcome.name != "handshake", outcome.findings.iter().map(|finding| finding.class).min())
+        };
+        let mut failed: Vec<_> = self.reported().filter(|outcome| outcome.failed()).collect();
+        failed.sort_by_key(|outcome| urgency(outcome));
+        failed
+    }
+
+    /// The protocol revision that the server speaks, where that is known.
+    pub fn revision(&self) -> Option<&'static str> {
+        self.setup.settled.map(linegate::Revision::name)
+    }
+
+    /// Whether the built-in server was checked.
+    pub const fn is_example(&self) -> bool {
+        matches!(self.setup.server, Server::Example(_))
+    }
+
+    /// What was checked.
+    pub fn command(&self) -> String {
+        match &self.setup.server {
+            Server::Command(command) => command_line(command),
+            Server::Example(_) => "the built-in example server".to_owned(),
+        }
+    }
+
+    /// The run that shows the violation: of a dirty stdout the one with the bad line, otherwise the scenario's last.
+    pub fn evidence(&self, outcome: &'a Outcome) -> Option<&'a Run> {
+        match &outcome.dirt {
+            Some(dirt) => self.outcomes.iter().find(|other| other.name == dirt.scenario)?.runs.get(dirt.run),
+            None => outcome.runs.last(),
+        }
+    }
+
+    /// A shell command that does the run again.
+    pub fn reproduce(&self, run: &Run) -> String {
+        pipeline(&run.stdin, &self.setup.launch.env, &run.command)
+    }
+}
+
+/// The last lines of a run's stderr, fit for a terminal.
+pub fn last_words(run: &Run) -> Vec<String> {
+    let text = String::from_utf8_lossy(&run.stderr);
+    let lines: Vec<_> = text.lines().collect();
+    let from = lines.len().saturating_sub(STDERR_LINES);
+    lines.iter().skip(from).map(|line| printable(line).chars().take(STDERR_WIDTH).collect()).collect()
+}
