@@ -136,8 +136,8 @@ def judged(options: dict[str, Any], stream: bytes) -> list[dict[str, Any]]:
         if isinstance(event, Refused):
             row = {"code": event.code, "at": event.at, "length": event.length, "rpc_code": event.rpc_code}
         else:
-            row = event.as_vector()
-            row = {"accept": row["accept"], "method": row.get("method"), "id": json.loads(row.get("id", "null"))}
+            said = event.as_vector()
+            row = {"accept": said["accept"], "method": said.get("method"), "id": json.loads(said.get("id", "null"))}
         events.append(row)
     return events
 
