@@ -12,7 +12,7 @@ use crate::limits::{Direction, MAX_METHOD, Profile, Switch, Switches};
 use crate::mcp::{Names, Revision};
 use crate::options::{BadOptions, Batches, ErrorId, Options, Policy};
 use crate::refusal::Refusal;
-use crate::rpc::{Message, Parts, Reader, Shape, Slot};
+use crate::rpc::{Member, Message, Parts, Reader, Shape, Slot};
 use crate::storage::Storage;
 
 /// A verdict, or none yet.
@@ -113,13 +113,15 @@ struct Judge {
     text: Text,
     shape: Shape,
     hash: KeyHash,
-    /// The method of the last message, where it was written with escapes.
+    /// The parts of the line that was accepted last.
+    parts: Parts,
+    /// Its method, where it was written with escapes.
     method: [u8; MAX_METHOD],
 }
 
 /// A line's verdict, by places in it.
 enum Verdict {
-    Accept { parts: Parts, loosened: Switches, method_len: usize },
+    Accept { loosened: Switches, method_len: usize },
     Refuse { fault: Fault, id: Option<Slot>, answer: bool },
 }
 
@@ -154,14 +156,13 @@ impl<S: Storage> Gate<S> {
     /// [`Event::Closed`] given, for ever.
     pub fn feed<'a>(&'a mut self, input: &'a [u8]) -> Fed<'a> {
         let mut consumed = 0;
-        let (len, inside, start) = loop {
+        let (len, content_len, inside) = loop {
             if self.session.closed {
                 return Fed { consumed: input.len(), event: Event::Closed };
             }
             let rest = input.get(consumed..).unwrap_or_default();
             let held = self.framer.held();
             let (used, cut) = self.framer.cut(rest, &mut self.storage);
-            let start = consumed;
             consumed += used;
             match cut {
                 Cut::NeedMore => return Fed { consumed, event: Event::NeedMore },
@@ -174,24 +175,22 @@ impl<S: Storage> Gate<S> {
                     return Fed { consumed, event: Event::Refused(refusal) };
                 }
                 Cut::Line { len, inside } => {
-                    let line = if inside { rest.get(..len) } else { self.storage.frame().get(..len) };
-                    let (content, stripped) = strip_cr(line.unwrap_or_default());
-                    let blank = content.is_empty();
+                    let inside = inside.then_some(rest);
+                    let (content, stripped) = strip_cr(within(inside, self.storage.frame(), len));
                     self.session.counters.stripped_crs += u64::from(stripped);
                     self.session.sequence += 1;
-                    if blank && self.judge.options.allowed.contains(Switch::BlankLines) {
+                    if content.is_empty() && self.judge.options.allowed.contains(Switch::BlankLines) {
                         self.session.counters.blank_lines += 1;
                         continue;
                     }
-                    break (len, inside, start);
+                    break (len, content.len(), inside);
                 }
             }
         };
-        let place = start..start + len;
         let verdict = loop {
             let (frame, keys) = self.storage.parts();
-            let line = if inside { input.get(place.clone()) } else { frame.get(..len) };
-            match self.judge.line(line.unwrap_or_default(), keys) {
+            let ahead = inside.unwrap_or_else(|| within(None, frame, content_len));
+            match self.judge.content(ahead, content_len, keys) {
                 Ok(verdict) => break verdict,
                 Err(ShortTable) => {
                     let limits = &self.judge.options.limits;
@@ -199,25 +198,27 @@ impl<S: Storage> Gate<S> {
                 }
             }
         };
-        let line = if inside { input.get(place) } else { self.storage.frame().get(..len) }.unwrap_or_default();
-        let event = match verdict {
-            Verdict::Accept { parts, loosened, method_len } => {
+        match verdict {
+            Verdict::Accept { loosened, method_len } => {
                 self.session.replies_in_a_row = 0;
                 self.session.counters.accepted += 1;
-                let (text, _) = strip_cr(line);
+                let text = within(inside, self.storage.frame(), content_len);
+                let parts = &self.judge.parts;
                 let method = parts
-                    .method
+                    .get(Member::Method)
                     .and_then(|slot| if slot.plain { slot.string(text) } else { self.judge.method.get(..method_len) });
                 let (sequence, line_len) = (self.session.sequence, len);
-                Event::Message(Message { text, parts, method, loosened, sequence, line_len })
+                let message = Message { text, parts: *parts, method, loosened, sequence, line_len };
+                Fed { consumed, event: Event::Message(message) }
             }
             Verdict::Refuse { fault, id, answer } => {
+                let line = within(inside, self.storage.frame(), len);
                 let fingerprint = Fingerprint::new(self.judge.options.audit_key, &[line]);
                 let id = id.map(|id| id.of(line));
-                Event::Refused(self.session.refuse(&self.judge.options, fault, len, fingerprint, id, answer))
+                let refusal = self.session.refuse(&self.judge.options, fault, len, fingerprint, id, answer);
+                Fed { consumed, event: Event::Refused(refusal) }
             }
-        };
-        Fed { consumed, event }
+        }
     }
 
     /// The end of input. A line without its line feed is refused (104); the session is over either way.
@@ -266,6 +267,12 @@ impl<S: Storage> Gate<S> {
     pub const fn options(&self) -> &Options {
         &self.judge.options
     }
+}
+
+/// The first `len` bytes of a line: of the input if it lies whole `inside` of that, else of the frame buffer.
+#[inline(always)]
+fn within<'a>(inside: Option<&'a [u8]>, frame: &'a [u8], len: usize) -> &'a [u8] {
+    inside.unwrap_or(frame).get(..len).unwrap_or_default()
 }
 
 impl<S> core::fmt::Debug for Gate<S> {
@@ -340,14 +347,15 @@ impl Judge {
                 max_id: usize::from(limits.max_id),
             },
             hash: KeyHash::new(options.audit_key),
+            parts: Parts::default(),
             method: [0; MAX_METHOD],
             options,
         }
     }
 
-    /// Judges a whole line, a CR before its LF included.
-    fn line(&mut self, line: &[u8], table: &mut [u64]) -> Result<Verdict, ShortTable> {
-        let (content, _) = strip_cr(line);
+    /// Judges a whole line without its line break, which may follow: the first `len` bytes of `ahead`.
+    fn content(&mut self, ahead: &[u8], len: usize, table: &mut [u64]) -> Result<Verdict, ShortTable> {
+        let content = ahead.get(..len).unwrap_or_default();
         if content.is_empty() {
             return Ok(Verdict::Refuse { fault: Fault { code: Code::FrameEmpty, at: 0 }, id: None, answer: true });
         }
@@ -360,10 +368,13 @@ impl Judge {
         }
         let mut fold = true;
         let names = || Names::new(self.options.revision.is_mcp());
-        let (reader, needed) = loop {
+        loop {
             let mut reader = Reader::new(content, &self.shape, names());
-            match walk(content, &self.text, table, &self.hash, fold, &mut reader) {
-                Ok(needed) => break (reader, needed),
+            match walk(ahead, len, &self.text, table, &self.hash, fold, &mut reader) {
+                Ok(needed) => {
+                    let loosened = loosened.union(needed);
+                    return Ok(conclude(content, &reader, loosened, &self.shape, &mut self.parts, &mut self.method));
+                }
                 Err(Stop::ShortTable) => return Err(ShortTable),
                 Err(Stop::Unfold) => {
                     fold = false;
@@ -371,24 +382,7 @@ impl Judge {
                 }
                 Err(Stop::Fault(fault)) => return Ok(self.refuse_text(content, fault)),
             }
-        };
-        if let Some(fault) = reader.verdict() {
-            let batch = reader.is_batch();
-            let id = if batch { None } else { reader.envelope.echo(content, &self.shape) };
-            let answer = batch || reader.envelope.wants_answer();
-            return Ok(Verdict::Refuse { fault, id, answer });
         }
-        let parts = Parts::new(&reader);
-        let loosened = loosened.union(needed).union(reader.needed).minus(Profile::Strict.allowed());
-        let mut method_len = 0;
-        if let Some(method) = parts.method.filter(|method| !method.plain) {
-            let raw = method.string(content).unwrap_or_default();
-            for (place, byte) in self.method.iter_mut().zip(Unescaped::new(raw)) {
-                *place = byte;
-                method_len += 1;
-            }
-        }
-        Ok(Verdict::Accept { parts, loosened, method_len })
     }
 
     /// A fault of the text stage, unless the frame stage has one anywhere in the line.
@@ -411,7 +405,7 @@ impl Judge {
     fn refuse(&self, content: &[u8], fault: Fault) -> Verdict {
         let is_json = fault.code.rpc_code() == Some(crate::code::INVALID_REQUEST);
         let mut reader = Reader::new(content, &self.shape, Names::new(false));
-        if !is_json || walk(content, &Text::GRAMMAR, &mut [], &self.hash, false, &mut reader).is_err() {
+        if !is_json || walk(content, content.len(), &Text::GRAMMAR, &mut [], &self.hash, false, &mut reader).is_err() {
             return Verdict::Refuse { fault, id: None, answer: true };
         }
         if reader.is_batch() {
@@ -420,4 +414,33 @@ impl Judge {
         let id = reader.envelope.echo(content, &self.shape);
         Verdict::Refuse { fault, id, answer: reader.envelope.wants_answer() }
     }
+}
+
+/// The verdict on a line whose text is in order. Its parts are put into `parts`, a method with escapes into `unescaped`.
+#[inline(always)]
+fn conclude(
+    content: &[u8],
+    reader: &Reader<'_, Names>,
+    loosened: Switches,
+    shape: &Shape,
+    parts: &mut Parts,
+    unescaped: &mut [u8; MAX_METHOD],
+) -> Verdict {
+    if let Some(fault) = reader.verdict() {
+        let batch = reader.is_batch();
+        let id = if batch { None } else { reader.envelope.echo(content, shape) };
+        let answer = batch || reader.envelope.wants_answer();
+        return Verdict::Refuse { fault, id, answer };
+    }
+    *parts = reader.parts();
+    let loosened = loosened.union(reader.needed).minus(Profile::Strict.allowed());
+    let mut method_len = 0;
+    if let Some(method) = parts.get(Member::Method).filter(|method| !method.plain) {
+        let raw = method.string(content).unwrap_or_default();
+        for (place, byte) in unescaped.iter_mut().zip(Unescaped::new(raw)) {
+            *place = byte;
+            method_len += 1;
+        }
+    }
+    Verdict::Accept { loosened, method_len }
 }

@@ -7,7 +7,7 @@
 
 use crate::code::Code;
 use crate::json::{
-    Cursor, Fault, Kind as Json, Sink, Token, Unescaped, folds_to, is_integer, is_safe_integer, is_sound,
+    Cursor, Fault, Kind as Json, Sink, Token, Unescaped, Words, folds_to, is_integer, is_safe_integer, is_sound,
 };
 use crate::limits::{MAX_METHOD, Switch, Switches};
 
@@ -71,10 +71,10 @@ const MEMBERS: [(Member, &str); 6] = [
 ];
 
 impl Member {
+    /// The member of that name, which is given by its words.
     #[inline(always)]
-    fn named(raw: &[u8]) -> Option<Self> {
-        // By length first: of the six only three share one.
-        MEMBERS.into_iter().find(|(_, name)| name.as_bytes() == raw).map(|(member, _)| member)
+    fn named(words: Words) -> Option<Self> {
+        MEMBERS.into_iter().find(|(_, name)| Words::of(name) == words).map(|(member, _)| member)
     }
 }
 
@@ -88,9 +88,11 @@ pub(crate) trait Inside {
     /// Its method was read: the bytes between the quotes, and whether they are written without escapes.
     fn method(&mut self, raw: &[u8], plain: bool);
     /// A key of `params` or `result` (level 1) or of an object directly in it (level 2).
-    fn key(&mut self, text: &[u8], member: Member, level: usize, key: Token);
+    fn key(&mut self, text: &[u8], member: Member, level: usize, key: Token, words: Words);
     /// Whether the object whose key came last has names of its own to look for.
     fn goes_below(&self) -> bool;
+    /// Whether no key was a protocol name misspelt and none has to be read again to tell.
+    fn is_clean(&self) -> bool;
     /// The first name that is a protocol name misspelt, if there is one; asked at the message's end.
     fn misspelt(&mut self, text: &[u8], params: &[u8]) -> Option<usize>;
 }
@@ -105,6 +107,12 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    /// Offsets fit: no line is longer than [`MAX_FRAME`](crate::MAX_FRAME).
+    #[inline(always)]
+    const fn new(kind: Json, start: usize, end: usize, plain: bool) -> Self {
+        Self { kind, plain, start: start as u32, end: end as u32 }
+    }
+
     const fn start(&self) -> usize {
         self.start as usize
     }
@@ -127,14 +135,12 @@ impl Slot {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Envelope {
     slots: [Option<Slot>; 6],
-    code: Option<Slot>,
-    message: Option<Slot>,
     unknown: Option<usize>,
     misspelt: Option<usize>,
     /// How many keys are `id` or could be taken for it.
-    ids: u8,
-    /// One bit for each member whose name is there, be it spelt with escapes.
-    named: u8,
+    ids: u32,
+    /// One bit for each member whose name is there, spelt with escapes.
+    escaped: u8,
 }
 
 impl Envelope {
@@ -146,20 +152,9 @@ impl Envelope {
         self.get(member).is_some()
     }
 
-    /// What the message is; for one without fault.
-    pub(crate) fn kind(&self) -> Kind {
-        if self.has(Member::Method) {
-            if self.has(Member::Id) { Kind::Request } else { Kind::Notification }
-        } else if self.has(Member::Result) {
-            Kind::Result
-        } else {
-            Kind::Error
-        }
-    }
-
     /// Whether a refusal with a code other than -32700 is answered: not if the line looks like a notification or a response.
     pub(crate) fn wants_answer(&self) -> bool {
-        let named = |member: Member| self.named & 1 << member as u8 != 0;
+        let named = |member: Member| self.has(member) || self.escaped & 1 << member as u8 != 0;
         if named(Member::Method) { named(Member::Id) } else { !named(Member::Result) && !named(Member::Error) }
     }
 
@@ -207,7 +202,6 @@ pub(crate) struct Reader<'t, I> {
     pub(crate) envelope: Envelope,
     start: usize,
     member: Option<Member>,
-    error_member: Option<usize>,
     fault: Option<Fault>,
     /// Rule 309 waits until nothing else of the stage is found.
     params_type: Option<usize>,
@@ -227,7 +221,6 @@ impl<'t, I: Inside> Reader<'t, I> {
             envelope: Envelope::default(),
             start: 0,
             member: None,
-            error_member: None,
             fault: None,
             params_type: None,
             messages: 0,
@@ -253,6 +246,15 @@ impl<'t, I: Inside> Reader<'t, I> {
         self.fault.or(self.params_type.map(|at| Fault { code: Code::ParamsType, at }))
     }
 
+    /// The parts of a line without fault.
+    #[inline(always)]
+    pub(crate) fn parts(&self) -> Parts {
+        if self.is_batch() {
+            return Parts { slots: [None; 6], batch: true };
+        }
+        Parts { slots: self.envelope.slots, batch: false }
+    }
+
     fn refuse(&mut self, code: Code, at: usize) {
         if self.fault.is_none() {
             self.fault = Some(Fault { code, at });
@@ -270,7 +272,39 @@ impl<'t, I: Inside> Reader<'t, I> {
         }
     }
 
+    #[inline(always)]
     fn end_message(&mut self, closing: usize) {
+        if !self.is_usual() {
+            self.judge_message(closing);
+        }
+    }
+
+    /// Whether the message is a request, notification or result without any fault, told by what almost all of them have in
+    /// common. What isn't usual is judged.
+    #[inline(always)]
+    fn is_usual(&self) -> bool {
+        let [Some(version), id, method, params, result, None] = &self.envelope.slots else { return false };
+        let shape = match (method, result) {
+            (Some(method), None) => {
+                method.kind == Json::String
+                    && method.plain
+                    && (3..=MAX_METHOD + 2).contains(&(method.end() - method.start()))
+                    && params.is_none_or(|params| params.kind == Json::Object)
+            }
+            (None, Some(result)) => result.kind == Json::Object && id.is_some() && params.is_none(),
+            _ => false,
+        };
+        shape
+            && id.is_none_or(|id| id.kind != Json::Null && id_fault(&id, self.text, self.shape.max_id).is_none())
+            && version.of(self.text) == b"\"2.0\""
+            && self.envelope.unknown.is_none()
+            && self.envelope.misspelt.is_none()
+            && self.inside.is_clean()
+            && !self.is_batch()
+    }
+
+    #[cold]
+    fn judge_message(&mut self, closing: usize) {
         let first = self.judge(closing);
         if let Some((_, fault)) = first.0 {
             self.refuse(fault.code, fault.at);
@@ -341,7 +375,7 @@ impl<'t, I: Inside> Reader<'t, I> {
             first.offer(at, code, at);
         }
         if let Some(error) = envelope.get(Error) {
-            judge_error(&error, envelope, text, &mut first);
+            judge_error(&error, text, &mut first);
         }
         if let Some(result) = envelope.get(Result)
             && !self.shape.plain
@@ -368,136 +402,132 @@ impl<'t, I: Inside> Reader<'t, I> {
     }
 }
 
-/// Rule 314: a wrong type is met at that member's value, a missing member at the object's end.
-fn judge_error(error: &Slot, envelope: &Envelope, text: &[u8], first: &mut First) {
+/// Rules 314 and 313 for the error object, which is read once more: a wrong type is met at that member's value, a missing
+/// member at the object's end, a misspelt one at its key.
+fn judge_error(error: &Slot, text: &[u8], first: &mut First) {
     if error.kind != Json::Object {
         first.offer(error.start(), Code::ErrorObject, error.start());
         return;
     }
-    for (member, fits) in [
-        (envelope.code, envelope.code.is_some_and(|code| code.kind == Json::Number && is_integer(code.of(text)))),
-        (envelope.message, envelope.message.is_some_and(|message| message.kind == Json::String)),
-    ] {
-        match member {
-            Some(member) if !fits => first.offer(member.start(), Code::ErrorObject, member.start()),
-            Some(_) => {}
-            None => first.offer(error.end() - 1, Code::ErrorObject, error.start()),
+    let (mut code, mut message) = (false, false);
+    for (key, value) in Cursor::new(error.of(text)).members() {
+        let (name, at) = (key.inside(), value.place(text));
+        match name {
+            b"code" => {
+                code = true;
+                if value.kind() != Json::Number || !is_integer(value.bytes()) {
+                    first.offer(at, Code::ErrorObject, at);
+                }
+            }
+            b"message" => {
+                message = true;
+                if value.kind() != Json::String {
+                    first.offer(at, Code::ErrorObject, at);
+                }
+            }
+            b"data" => {}
+            _ if ERROR_MEMBERS.iter().any(|member| folds_to(name, false, member)) => {
+                first.offer(key.place(text), Code::MisspeltMember, key.place(text));
+            }
+            _ => {}
         }
+    }
+    if !(code && message) {
+        first.offer(error.end() - 1, Code::ErrorObject, error.start());
     }
 }
 
 impl<I: Inside> Sink for Reader<'_, I> {
     #[inline(always)]
     fn begin(&mut self, level: usize, kind: Json, at: usize) -> bool {
-        let slot = Some(Slot { kind, plain: false, start: at as u32, end: at as u32 });
-        if level == 0 {
-            self.root = slot;
-            if kind == Json::Array {
-                self.base = 1;
-            } else {
-                self.begin_message(kind, at);
-            }
-            return true;
+        if level <= self.base {
+            return self.begin_outer(level, kind, at);
         }
-        match level - self.base {
-            0 => {
-                self.begin_message(kind, at);
-                kind == Json::Object
-            }
-            1 => {
-                let Some(member) = self.member else { return false };
-                if let Some(place) = self.envelope.slots.get_mut(member as usize) {
-                    *place = slot;
-                }
-                kind == Json::Object && matches!(member, Member::Params | Member::Result | Member::Error)
-            }
-            // In an object in params or in a result, whether its names are known; of an error's members, where they lie.
-            _ if self.member != Some(Member::Error) => {
-                level - self.base == 2 && kind == Json::Object && self.inside.goes_below()
-            }
-            _ => {
-                match self.error_member {
-                    Some(0) => self.envelope.code = slot,
-                    Some(1) => self.envelope.message = slot,
-                    _ => {}
-                }
-                false
-            }
+        let Some(member) = self.member else { return false };
+        if level == self.base + 1 {
+            self.put(member, Slot::new(kind, at, at, false));
+            kind == Json::Object && matches!(member, Member::Params | Member::Result)
+        } else {
+            level == self.base + 2 && kind == Json::Object && self.inside.goes_below()
         }
     }
 
     #[inline(always)]
-    fn end(&mut self, level: usize, end: usize, plain: bool) {
-        if level < self.base {
-            return;
-        }
-        match level - self.base {
-            0 => self.end_message(end - 1),
-            1 => {
-                let Some(member) = self.member else { return };
-                let Some(Some(slot)) = self.envelope.slots.get_mut(member as usize) else { return };
-                slot.end = end as u32;
-                slot.plain = plain;
-                if member == Member::Method {
-                    let raw = slot.string(self.text).unwrap_or_default();
-                    self.inside.method(raw, plain);
-                }
-            }
-            2 if self.member == Some(Member::Error) => {
-                let slot = match self.error_member {
-                    Some(0) => &mut self.envelope.code,
-                    Some(1) => &mut self.envelope.message,
-                    _ => return,
-                };
-                if let Some(slot) = slot {
-                    slot.end = end as u32;
-                }
-            }
-            _ => {}
+    fn end(&mut self, level: usize, end: usize) {
+        if level == self.base {
+            self.end_message(end - 1);
+        } else if level == self.base + 1
+            && let Some(member) = self.member
+            && let Some(Some(slot)) = self.envelope.slots.get_mut(member as usize)
+        {
+            slot.end = end as u32;
         }
     }
 
     #[inline(always)]
-    fn key(&mut self, level: usize, key: Token) {
-        let raw = key.raw(self.text);
-        match level - self.base {
-            1 => {
-                self.member = if key.plain { Member::named(raw) } else { None };
-                match self.member {
-                    Some(member) => {
-                        self.envelope.named |= 1 << member as u8;
-                        self.envelope.ids = self.envelope.ids.saturating_add(u8::from(member == Member::Id));
-                    }
-                    None => self.unknown_key(&key, raw),
-                }
+    fn scalar(&mut self, level: usize, kind: Json, start: usize, end: usize, plain: bool) {
+        if level == self.base + 1 {
+            let Some(member) = self.member else { return };
+            let slot = Slot::new(kind, start, end, plain);
+            self.put(member, slot);
+            if member == Member::Method
+                && let Some(raw) = slot.string(self.text)
+            {
+                self.inside.method(raw, plain);
             }
-            2 if self.member == Some(Member::Error) => {
-                self.error_member = ERROR_MEMBERS.iter().position(|name| key.plain && name.as_bytes() == raw);
-                let alike = |name: &&str| folds_to(raw, key.plain, name);
-                if self.error_member.is_none() && ERROR_MEMBERS.iter().any(alike) {
-                    self.envelope.misspelt = self.envelope.misspelt.or(Some(key.start));
-                }
+        } else if level <= self.base {
+            self.begin_outer(level, kind, start);
+            self.end_message(end - 1);
+        }
+    }
+
+    #[inline(always)]
+    fn key(&mut self, level: usize, key: Token, words: Words) {
+        if level == self.base + 1 {
+            self.member = Member::named(words);
+            match self.member {
+                Some(member) => self.envelope.ids += u32::from(member == Member::Id),
+                None => self.other_key(key.start, key.end, key.plain),
             }
-            lower @ (2 | 3) => {
-                if let Some(member @ (Member::Params | Member::Result)) = self.member {
-                    self.inside.key(self.text, member, lower - 1, key);
-                }
-            }
-            _ => {}
+        } else if let Some(member @ (Member::Params | Member::Result)) = self.member {
+            self.inside.key(self.text, member, level - self.base - 1, key, words);
         }
     }
 }
 
-impl<I> Reader<'_, I> {
-    /// A key of the envelope that is none of its names.
+impl<I: Inside> Reader<'_, I> {
+    #[inline(always)]
+    fn put(&mut self, member: Member, slot: Slot) {
+        if let Some(place) = self.envelope.slots.get_mut(member as usize) {
+            *place = Some(slot);
+        }
+    }
+
+    /// The root or, in a batch, a message begins. Whether it is worth a look inside.
+    #[inline(never)]
+    fn begin_outer(&mut self, level: usize, kind: Json, at: usize) -> bool {
+        if level == 0 {
+            self.root = Some(Slot::new(kind, at, at, false));
+            if kind == Json::Array {
+                self.base = 1;
+                return true;
+            }
+        }
+        self.begin_message(kind, at);
+        kind == Json::Object
+    }
+
+    /// A key of the envelope that is none of its names as they are spelt.
     #[cold]
-    fn unknown_key(&mut self, key: &Token, raw: &[u8]) {
+    fn other_key(&mut self, start: usize, end: usize, plain: bool) {
+        let key = Token { start, end, plain };
+        let raw = key.raw(self.text);
         match MEMBERS.iter().find(|(_, name)| folds_to(raw, key.plain, name)) {
             Some((member, name)) => {
                 if Unescaped::new(raw).eq(name.bytes()) {
-                    self.envelope.named |= 1 << *member as u8;
+                    self.envelope.escaped |= 1 << *member as u8;
                 }
-                self.envelope.ids = self.envelope.ids.saturating_add(u8::from(*member == Member::Id));
+                self.envelope.ids += u32::from(*member == Member::Id);
                 self.envelope.misspelt = self.envelope.misspelt.or(Some(key.start));
             }
             None => self.envelope.unknown = self.envelope.unknown.or(Some(key.start)),
@@ -505,30 +535,33 @@ impl<I> Reader<'_, I> {
     }
 }
 
-/// The parts of an accepted line, by place.
-#[derive(Clone, Copy, Debug)]
+/// The members of an accepted message, by place; of a batch, none.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Parts {
-    pub(crate) kind: Kind,
-    pub(crate) method: Option<Slot>,
-    pub(crate) id: Option<Slot>,
-    pub(crate) params: Option<Slot>,
-    pub(crate) result: Option<Slot>,
-    pub(crate) error: Option<Slot>,
+    slots: [Option<Slot>; 6],
+    batch: bool,
 }
 
 impl Parts {
-    pub(crate) fn new<I: Inside>(reader: &Reader<'_, I>) -> Self {
-        if reader.is_batch() {
-            return Self { kind: Kind::Batch, method: None, id: None, params: None, result: None, error: None };
+    pub(crate) const fn get(&self, member: Member) -> Option<Slot> {
+        let [jsonrpc, id, method, params, result, error] = self.slots;
+        match member {
+            Member::Jsonrpc => jsonrpc,
+            Member::Id => id,
+            Member::Method => method,
+            Member::Params => params,
+            Member::Result => result,
+            Member::Error => error,
         }
-        let envelope = &reader.envelope;
-        Self {
-            kind: envelope.kind(),
-            method: envelope.get(Member::Method),
-            id: envelope.get(Member::Id).filter(|id| id.kind != Json::Null),
-            params: envelope.get(Member::Params),
-            result: envelope.get(Member::Result),
-            error: envelope.get(Member::Error),
+    }
+
+    const fn kind(&self) -> Kind {
+        match &self.slots {
+            _ if self.batch => Kind::Batch,
+            [_, Some(_), Some(_), ..] => Kind::Request,
+            [_, None, Some(_), ..] => Kind::Notification,
+            [_, _, None, _, Some(_), _] => Kind::Result,
+            _ => Kind::Error,
         }
     }
 }
@@ -554,7 +587,7 @@ impl<'a> Message<'a> {
     /// What the message is.
     #[must_use]
     pub const fn kind(&self) -> Kind {
-        self.parts.kind
+        self.parts.kind()
     }
 
     /// The method of a request or notification, unescaped.
@@ -567,25 +600,26 @@ impl<'a> Message<'a> {
     /// errors with an unknown id (null or absent).
     #[must_use]
     pub fn id(&self) -> Option<&'a [u8]> {
-        Some(self.parts.id?.of(self.text))
+        let id = self.parts.get(Member::Id).filter(|id| id.kind != Json::Null)?;
+        Some(id.of(self.text))
     }
 
     /// The params of a request or notification.
     #[must_use]
     pub fn params(&self) -> Option<Cursor<'a>> {
-        self.cursor(self.parts.params)
+        self.cursor(Member::Params)
     }
 
     /// The result of a response.
     #[must_use]
     pub fn result(&self) -> Option<Cursor<'a>> {
-        self.cursor(self.parts.result)
+        self.cursor(Member::Result)
     }
 
     /// The error of a response.
     #[must_use]
     pub fn error(&self) -> Option<Cursor<'a>> {
-        self.cursor(self.parts.error)
+        self.cursor(Member::Error)
     }
 
     /// The whole value: the object, or the array of a batch.
@@ -612,8 +646,8 @@ impl<'a> Message<'a> {
         self.line_len
     }
 
-    fn cursor(&self, slot: Option<Slot>) -> Option<Cursor<'a>> {
-        Some(Cursor::new(slot?.of(self.text)))
+    fn cursor(&self, member: Member) -> Option<Cursor<'a>> {
+        Some(Cursor::new(self.parts.get(member)?.of(self.text)))
     }
 }
 
@@ -621,7 +655,7 @@ impl core::fmt::Debug for Message<'_> {
     /// Shows what kind of message it is and how long, never the payload.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Message")
-            .field("kind", &self.parts.kind)
+            .field("kind", &self.kind())
             .field("sequence", &self.sequence)
             .field("len", &self.text.len())
             .finish_non_exhaustive()

@@ -8,7 +8,7 @@
 
 use super::keys::{KeyHash, Keys, Trouble};
 use super::number::{number, short_integer};
-use super::string::{Escape, Unescaped, clean_run, escape, short_run};
+use super::string::{Escape, Unescaped, Words, clean_run, escape, short_run, short_string};
 use super::{Fault, Kind, Token};
 use crate::code::Code;
 use crate::limits::{MAX_DEPTH, MAX_KEY, Profile, Switch, Switches};
@@ -16,14 +16,17 @@ use crate::limits::{MAX_DEPTH, MAX_KEY, Profile, Switch, Switches};
 /// Is told of values and keys as the walk meets them. The root value is of level 0; the keys and elements of a container of
 /// level n are of level n+1.
 pub(crate) trait Sink {
-    /// A value begins at `at`. Where it is a container: whether to tell of what is in it.
+    /// An object or array begins at `at`. Whether to tell of what is in it.
     fn begin(&mut self, level: usize, kind: Kind, at: usize) -> bool;
 
-    /// The value of that level that began last ends before `end`. `plain`: it is a string without escapes.
-    fn end(&mut self, level: usize, end: usize, plain: bool);
+    /// The object or array of that level that began last ends before `end`.
+    fn end(&mut self, level: usize, end: usize);
 
-    /// A key of that level.
-    fn key(&mut self, level: usize, key: Token);
+    /// A value of another kind. `plain`: it is not a string with escapes.
+    fn scalar(&mut self, level: usize, kind: Kind, start: usize, end: usize, plain: bool);
+
+    /// A key of that level, with its words if it is at most 16 bytes long, ASCII and plain, else [`Words::NONE`].
+    fn key(&mut self, level: usize, key: Token, words: Words);
 }
 
 /// Walks where nobody listens.
@@ -36,10 +39,13 @@ impl Sink for Deaf {
     }
 
     #[inline(always)]
-    fn end(&mut self, _: usize, _: usize, _: bool) {}
+    fn end(&mut self, _: usize, _: usize) {}
 
     #[inline(always)]
-    fn key(&mut self, _: usize, _: Token) {}
+    fn scalar(&mut self, _: usize, _: Kind, _: usize, _: usize, _: bool) {}
+
+    #[inline(always)]
+    fn key(&mut self, _: usize, _: Token, _: Words) {}
 }
 
 /// What the text stage holds a line to.
@@ -67,9 +73,11 @@ pub(crate) enum Stop {
     Unfold,
 }
 
-/// Walks over `text`. Gives the switches without which it would have been refused.
+/// Walks over the text that stands before `end` in `ahead`; if anything follows it there, a line feed or a carriage return
+/// comes first. Gives the switches without which it would have been refused.
 pub(crate) fn walk<S: Sink>(
-    text: &[u8],
+    ahead: &[u8],
+    end: usize,
     rules: &Text,
     table: &mut [u64],
     hash: &KeyHash,
@@ -77,11 +85,12 @@ pub(crate) fn walk<S: Sink>(
     sink: &mut S,
 ) -> Result<Switches, Stop> {
     let refuse_folded = !rules.allowed.contains(Switch::CaseCollisions);
+    let text = ahead.get(..end).unwrap_or_default();
     let mut walker = Walker {
+        ahead,
         text,
         whole: text.len(),
         proved: false,
-        escaped: false,
         unique_keys: rules.unique_keys,
         stop_beyond_ascii: true,
         rules,
@@ -114,17 +123,36 @@ impl Stack {
     }
 }
 
+/// The next byte that is not white space, without taking it; 0 at the end. CR is none: it is no part of a frame, and LF
+/// can't be.
+#[inline(always)]
+fn skip_space(text: &[u8], at: &mut usize) -> u8 {
+    loop {
+        let byte = text.get(*at).copied().unwrap_or(0);
+        if byte > b' ' || (byte != b' ' && byte != b'\t') {
+            return byte;
+        }
+        *at += 1;
+    }
+}
+
+/// Whether a short key begins as the longer `__proto__` does. The other forbidden keys aren't short.
+#[inline(always)]
+const fn may_be_forbidden(words: Words) -> bool {
+    words.low == u64::from_le_bytes(*b"__proto_")
+}
+
 /// The walk can't go on; why is in the walker. Of no size, so that the way out costs the way through nothing.
 struct Halt;
 
 struct Walker<'t, 'k> {
+    /// The text and perhaps more, so that most loads of several bytes succeed; what follows it can't be taken for a part of it.
+    ahead: &'t [u8],
     /// The content, or what stands before its first ill-formed UTF-8 sequence once that is known.
     text: &'t [u8],
     whole: usize,
     /// Whether `text` is known to be UTF-8 from here on.
     proved: bool,
-    /// Whether the string that was read last has escapes; taken back by who asks.
-    escaped: bool,
     unique_keys: bool,
     /// Whether the search for a string's end stops at bytes beyond ASCII.
     stop_beyond_ascii: bool,
@@ -142,9 +170,9 @@ impl Walker<'_, '_> {
     #[inline(always)]
     fn line<S: Sink>(&mut self, sink: &mut S) -> Result<(), Halt> {
         let mut at = 0;
-        self.skip_space(&mut at);
+        skip_space(self.text, &mut at);
         at = self.value(sink, at, 0)?;
-        self.skip_space(&mut at);
+        skip_space(self.text, &mut at);
         if at < self.whole { Err(self.unexpected(Code::TrailingBytes, at)) } else { Ok(()) }
     }
 
@@ -152,72 +180,93 @@ impl Walker<'_, '_> {
     ///
     /// A container that the sink doesn't care for is walked by the same code without one, which is why this calls itself, once.
     fn value<S: Sink>(&mut self, sink: &mut S, mut at: usize, outer: usize) -> Result<usize, Halt> {
+        // A copy that can stay in registers; taken anew after whatever may have cut the text.
+        let mut text = self.ahead;
         // How many containers are open, and whether the innermost is an object.
         let mut depth = outer;
         let mut object = false;
+        let mut byte = text.get(at).copied().unwrap_or(0);
         // Each turn begins at the first byte of a value, or of a key and its value.
         'value: loop {
             if object {
-                let key = self.key(at)?;
-                sink.key(depth, key);
-                at = key.end;
-                if self.skip_space(&mut at) != b':' {
+                if byte != b'"' {
+                    return Err(self.unexpected(Code::UnexpectedByte, at));
+                }
+                let start = at;
+                match short_string(text, at + 1) {
+                    Some((words, len)) if !may_be_forbidden(words) => {
+                        at += len + 2;
+                        if !self.keys.take_new(start, words) {
+                            self.take(start, words)?;
+                        }
+                        sink.key(depth, Token { start, end: at, plain: true }, words);
+                    }
+                    _ => {
+                        let key = self.key_slowly(start)?;
+                        text = self.ahead;
+                        at = key.end;
+                        sink.key(depth, key, Words::NONE);
+                    }
+                }
+                if skip_space(text, &mut at) != b':' {
                     return Err(self.unexpected(Code::UnexpectedByte, at));
                 }
                 at += 1;
-                self.skip_space(&mut at);
+                byte = skip_space(text, &mut at);
             }
-            let byte = self.text.get(at).copied().unwrap_or(0);
             if depth >= self.shallow {
                 self.deep(depth, byte, at)?;
             }
             let start = at;
-            match byte {
-                b'"' => {
-                    let (end, plain) = self.string(at)?;
-                    at = end;
-                    sink.begin(depth, Kind::String, start);
-                    sink.end(depth, at, plain);
+            if byte == b'"' {
+                at = short_run(text, at + 1);
+                let mut plain = true;
+                if text.get(at) == Some(&b'"') {
+                    at += 1;
+                } else {
+                    (at, plain) = self.string_from(at, false)?;
+                    text = self.ahead;
                 }
-                b'{' | b'[' => {
-                    let kind = if byte == b'{' { Kind::Object } else { Kind::Array };
-                    if sink.begin(depth, kind, at) {
-                        self.stack.set(depth, object);
-                        object = kind == Kind::Object;
-                        depth += 1;
-                        at += 1;
-                        if object && self.unique_keys && !self.keys.open() {
-                            return Err(self.halt(Trouble::Short));
-                        }
-                        if self.skip_space(&mut at) != if object { b'}' } else { b']' } {
-                            continue 'value;
-                        }
-                        // Empty: its closing byte is dealt with below, as any.
-                    } else {
-                        at = self.value(&mut Deaf, at, depth)?;
-                        sink.end(depth, at, false);
+                sink.scalar(depth, Kind::String, start, at, plain);
+            } else if byte.is_ascii_digit() {
+                at = match short_integer(text, at) {
+                    Some(end) => end,
+                    None => self.number_slowly(at)?,
+                };
+                sink.scalar(depth, Kind::Number, start, at, true);
+            } else if matches!(byte, b'{' | b'[') {
+                let kind = if byte == b'{' { Kind::Object } else { Kind::Array };
+                if sink.begin(depth, kind, at) {
+                    self.stack.set(depth, object);
+                    object = kind == Kind::Object;
+                    depth += 1;
+                    at += 1;
+                    if object && self.unique_keys && !self.keys.open() {
+                        return Err(self.halt(Trouble::Short));
                     }
+                    byte = skip_space(text, &mut at);
+                    if byte != if object { b'}' } else { b']' } {
+                        continue 'value;
+                    }
+                    // Empty: its closing byte is dealt with below, as any.
+                } else {
+                    at = self.value(&mut Deaf, at, depth)?;
+                    text = self.ahead;
+                    sink.end(depth, at);
                 }
-                b'-' | b'0'..=b'9' => {
-                    at = self.number(at, byte)?;
-                    sink.begin(depth, Kind::Number, start);
-                    sink.end(depth, at, true);
-                }
-                _ => {
-                    let kind = self.literal(&mut at, byte)?;
-                    sink.begin(depth, kind, start);
-                    sink.end(depth, at, true);
-                }
+            } else {
+                let kind = self.other_scalar(&mut at, byte)?;
+                sink.scalar(depth, kind, start, at, true);
             }
             // Behind a value: its container goes on, or ends, and then the next one out.
             loop {
                 if depth == outer {
                     return Ok(at);
                 }
-                let byte = self.skip_space(&mut at);
+                byte = skip_space(text, &mut at);
                 if byte == b',' {
                     at += 1;
-                    self.skip_space(&mut at);
+                    byte = skip_space(text, &mut at);
                     continue 'value;
                 }
                 if byte != if object { b'}' } else { b']' } {
@@ -229,21 +278,8 @@ impl Walker<'_, '_> {
                 depth -= 1;
                 object = self.stack.is_object(depth);
                 at += 1;
-                sink.end(depth, at, false);
+                sink.end(depth, at);
             }
-        }
-    }
-
-    /// The next byte that is not white space, without taking it; 0 at the end. CR is none: it is no part of a frame, and LF
-    /// can't be.
-    #[inline(always)]
-    fn skip_space(&self, at: &mut usize) -> u8 {
-        loop {
-            let byte = self.text.get(*at).copied().unwrap_or(0);
-            if byte > b' ' || (byte != b' ' && byte != b'\t') {
-                return byte;
-            }
-            *at += 1;
         }
     }
 
@@ -260,56 +296,32 @@ impl Walker<'_, '_> {
         Ok(())
     }
 
-    /// The key that begins at `start`, with the rules on keys.
-    #[inline(always)]
-    fn key(&mut self, start: usize) -> Result<Token, Halt> {
-        if self.text.get(start) != Some(&b'"') {
-            return Err(self.unexpected(Code::UnexpectedByte, start));
+    /// A short plain key that may repeat one before it, or that has no place.
+    #[inline(never)]
+    fn take(&mut self, start: usize, words: Words) -> Result<(), Halt> {
+        if !self.unique_keys {
+            return Ok(());
         }
-        let at = short_run(self.text, start + 1);
-        let key = Token { start, end: at + 1, plain: true };
-        // Short and plain, and no forbidden form: those begin with one of two bytes.
-        if self.text.get(at) == Some(&b'"')
-            && !self.may_be_forbidden(start)
-            && self.unique_keys
-            && self.keys.take_simple(self.text, &key)
-        {
-            return Ok(key);
-        }
-        let (end, plain) = self.key_slowly(start, at)?;
-        Ok(Token { start, end, plain })
+        self.keys.take(self.text, start, words).map_err(|trouble| self.halt(trouble))
     }
 
-    /// Whether a plain key begins as the forbidden ones do.
-    #[inline(always)]
-    fn may_be_forbidden(&self, start: usize) -> bool {
-        match self.text.get(start + 1) {
-            Some(b'_') => self.text.get(start + 2) == Some(&b'_'),
-            Some(b'$') => true,
-            _ => false,
-        }
-    }
-
-    /// The same, from the first byte on that may need a look.
-    fn key_slowly(&mut self, start: usize, at: usize) -> Result<(usize, bool), Halt> {
-        let end = self.string_from(at, true)?;
-        let key = Token { start, end, plain: !core::mem::take(&mut self.escaped) };
+    /// A key that is longer, has escapes or bytes beyond ASCII, or may be forbidden, with the rules on keys.
+    #[inline(never)]
+    fn key_slowly(&mut self, start: usize) -> Result<Token, Halt> {
+        let (end, plain) = self.string_from(start + 1, true)?;
+        let key = Token { start, end, plain };
         if self.unique_keys {
             self.unique_slowly(&key)?;
         }
-        if !key.plain || self.may_be_forbidden(start) || end - start > MAX_KEY {
+        if !plain || matches!(key.raw(self.text).first(), Some(b'_' | b'$')) || end - start > MAX_KEY {
             self.lawful_slowly(&key)?;
         }
-        Ok((end, key.plain))
+        Ok(key)
     }
 
     /// The key's place among the keys of its object.
     fn unique_slowly(&mut self, key: &Token) -> Result<(), Halt> {
-        let simple = key.plain && (!self.proved || key.raw(self.text).is_ascii());
-        if simple && self.keys.take_simple(self.text, key) {
-            return Ok(());
-        }
-        match self.keys.take(self.text, key) {
+        match self.keys.take_any(self.text, key) {
             Ok(()) => Ok(()),
             // Of two faults of one key the lower code counts.
             Err(Trouble::Fault(fault)) if fault.code > Code::KeyTooLong => {
@@ -343,19 +355,10 @@ impl Walker<'_, '_> {
         self.keys.close_large(self.text).map_err(|trouble| self.halt(trouble))
     }
 
-    /// The string that begins at `start`: its end, and whether it is without escapes.
-    #[inline(always)]
-    fn string(&mut self, start: usize) -> Result<(usize, bool), Halt> {
-        let at = short_run(self.text, start + 1);
-        if self.text.get(at) == Some(&b'"') {
-            return Ok((at + 1, true));
-        }
-        let end = self.string_from(at, false)?;
-        Ok((end, !core::mem::take(&mut self.escaped)))
-    }
-
-    /// The end of a string, from the first byte on that may need a look. Sets `escaped` where it has escapes.
-    fn string_from(&mut self, mut at: usize, key: bool) -> Result<usize, Halt> {
+    /// The end of a string, from the first byte on that may need a look, and whether it is without escapes.
+    #[inline(never)]
+    fn string_from(&mut self, mut at: usize, key: bool) -> Result<(usize, bool), Halt> {
+        let mut plain = true;
         loop {
             at = if self.stop_beyond_ascii {
                 clean_run::<true>(self.text, at)
@@ -363,9 +366,9 @@ impl Walker<'_, '_> {
                 clean_run::<false>(self.text, at)
             };
             match self.text.get(at) {
-                Some(b'"') => return Ok(at + 1),
+                Some(b'"') => return Ok((at + 1, plain)),
                 Some(b'\\') => {
-                    self.escaped = true;
+                    plain = false;
                     at = match self.text.get(at + 1) {
                         Some(b'n' | b'"' | b'\\' | b'/' | b't' | b'r' | b'b' | b'f') => at + 2,
                         _ => self.unicode_escape(at, key)?,
@@ -413,20 +416,14 @@ impl Walker<'_, '_> {
     fn prove(&mut self, at: usize) {
         if let Err(error) = core::str::from_utf8(self.text.get(at..).unwrap_or_default()) {
             self.text = self.text.get(..at + error.valid_up_to()).unwrap_or_default();
+            self.ahead = self.text;
         }
         self.proved = true;
         self.stop_beyond_ascii = !self.rules.allowed.contains(Switch::Separators);
     }
 
-    /// The number that begins at `at` with `byte`.
-    #[inline(always)]
-    fn number(&mut self, at: usize, byte: u8) -> Result<usize, Halt> {
-        match short_integer(self.text, at, byte) {
-            Some(end) => Ok(end),
-            None => self.number_slowly(at),
-        }
-    }
-
+    /// The number that begins at `at`: its end.
+    #[inline(never)]
     fn number_slowly(&mut self, at: usize) -> Result<usize, Halt> {
         match number(self.text, at) {
             Ok(number) => {
@@ -449,19 +446,22 @@ impl Walker<'_, '_> {
         Ok(())
     }
 
-    /// The literal that begins at `at` with `byte`.
+    /// The negative number or literal that begins at `at` with `byte`; `at` is its end then.
     #[inline(always)]
-    fn literal(&mut self, at: &mut usize, byte: u8) -> Result<Kind, Halt> {
-        let rest = self.text.get(*at..);
-        if rest.and_then(|rest| rest.first_chunk()) == Some(b"true") {
+    fn other_scalar(&mut self, at: &mut usize, byte: u8) -> Result<Kind, Halt> {
+        let rest = self.text.get(*at..).unwrap_or_default();
+        if rest.starts_with(b"true") {
             *at += 4;
             Ok(Kind::Bool)
-        } else if rest.and_then(|rest| rest.first_chunk()) == Some(b"false") {
+        } else if rest.starts_with(b"false") {
             *at += 5;
             Ok(Kind::Bool)
-        } else if rest.and_then(|rest| rest.first_chunk()) == Some(b"null") {
+        } else if rest.starts_with(b"null") {
             *at += 4;
             Ok(Kind::Null)
+        } else if byte == b'-' {
+            *at = self.number_slowly(*at)?;
+            Ok(Kind::Number)
         } else {
             Err(self.no_value(*at, byte))
         }

@@ -122,8 +122,13 @@ impl<'a> Cursor<'a> {
         (self.kind() == Kind::String).then(|| self.inside())
     }
 
+    /// Where the value begins in the text that it was taken from.
+    pub(crate) fn place(&self, text: &[u8]) -> usize {
+        self.value.as_ptr().addr() - text.as_ptr().addr()
+    }
+
     /// What stands between the first byte and the last.
-    fn inside(&self) -> &'a [u8] {
+    pub(crate) fn inside(&self) -> &'a [u8] {
         self.value.get(1..self.value.len().wrapping_sub(1)).unwrap_or_default()
     }
 }

@@ -6,8 +6,8 @@
 //! are only pushed, and sorted when the object closes or when any other fault ends the walk, so that thousands of keys cost
 //! a sort and the earliest duplicate is still the one that is named. Equal hashes are compared by bytes: the check is exact.
 //!
-//! Both hashes are keyed. As keys come, [`KeyHash::glance`] takes a key's first and last eight bytes and its length; it may
-//! collide, which among so few keys costs little. Before a sort, [`KeyHash::full`] takes all bytes: up to 16 by a multilinear
+//! Both hashes are keyed. As keys come, [`KeyHash::glance`] takes two words of a key, coarsely folded; it may collide, which
+//! among so few keys costs little. Before a sort, [`KeyHash::full`] takes all bytes: up to 16 by a multilinear
 //! form over 32-bit words with secret 64-bit factors, whose upper half collides for any two given keys with probability
 //! 2^-32 (Dietzfelbinger 1996; Lemire and Kaser 2014), longer keys after passing their earlier blocks through a polynomial
 //! modulo 2^61-1 with a secret point. A peer that doesn't know the key can't write keys that collide more often than chance,
@@ -17,13 +17,16 @@ use core::hash::Hasher as _;
 
 use siphasher::sip::SipHasher24;
 
-use super::string::{Folded, Unescaped};
+use super::string::{Folded, Unescaped, Words};
 use super::{Fault, Token};
 use crate::code::Code;
 use crate::limits::AuditKey;
 
 /// Keys of an object that are compared one by one as they come.
 const SMALL: usize = 32;
+
+/// The lower half of a word.
+const HALF: u64 = u32::MAX as u64;
 
 /// The Mersenne prime 2^61-1.
 const P: u64 = (1 << 61) - 1;
@@ -52,40 +55,16 @@ impl KeyHash {
         }
     }
 
-    /// The quick hash of a key without escapes, all ASCII, whose bytes begin at `start`.
+    /// The quick hash of a key by its words: its bytes if they are no more than 16, else its first and last eight. `case` has
+    /// the bits that are not looked at.
     #[inline(always)]
-    fn glance(&self, text: &[u8], start: usize, len: usize, fold: bool) -> u32 {
-        let case = |word: u64| if fold { lower(word) } else { word };
-        let first = load(text, start);
-        if len < 8 {
-            self.mix(case(first & ((1 << (8 * len)) - 1)), 0, len)
-        } else {
-            self.mix(case(first), case(load(text, start + len - 8)), len)
-        }
-    }
-
-    /// The same of any key, from its bytes one by one.
-    fn glance_slowly(&self, bytes: impl Iterator<Item = u8>) -> u32 {
-        let (mut first, mut last, mut len) = (0u64, 0u64, 0usize);
-        for byte in bytes {
-            if len < 8 {
-                first |= u64::from(byte) << (8 * len);
-            }
-            last = last >> 8 | u64::from(byte) << 56;
-            len += 1;
-        }
-        self.mix(first, if len < 8 { 0 } else { last }, len)
-    }
-
-    #[inline(always)]
-    fn mix(&self, first: u64, last: u64, len: usize) -> u32 {
-        let sum = (first ^ self.add).wrapping_add(last.rotate_left(27)) ^ len as u64;
+    fn glance(&self, words: Words, case: u64) -> u32 {
+        let sum = ((words.low | case) ^ self.add).wrapping_add((words.high | case).rotate_left(27));
         (sum.wrapping_mul(self.odd) >> 32) as u32
     }
 
     /// The hash of a key that nobody can make collide, from its bytes one by one.
     fn full(&self, bytes: impl Iterator<Item = u8>) -> u32 {
-        const HALF: u64 = u32::MAX as u64;
         let (mut block, mut filled, mut len, mut carry) = (0u128, 0u32, 0u64, 0u64);
         for byte in bytes {
             if filled == 16 {
@@ -113,8 +92,8 @@ impl KeyHash {
 
 /// A hash's bit in a filter.
 #[inline(always)]
-const fn bit(hash: u32) -> u32 {
-    1 << (hash >> 27)
+const fn bit(hash: u32) -> u64 {
+    1 << (hash >> 26)
 }
 
 /// A product modulo 2^61-1.
@@ -124,28 +103,18 @@ fn times(a: u64, b: u64) -> u64 {
     if sum >= P { sum - P } else { sum }
 }
 
-/// Eight bytes from `at`, the first lowest; zeros behind the text's end.
-#[inline(always)]
-fn load(text: &[u8], at: usize) -> u64 {
-    match text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        Some(chunk) => u64::from_le_bytes(*chunk),
-        None => load_slowly(text, at),
+/// The words of any key, from its bytes one by one.
+fn words(bytes: impl Iterator<Item = u8>) -> Words {
+    let (mut first, mut last, mut len) = (0u128, 0u64, 0u32);
+    for byte in bytes {
+        if len < 16 {
+            first |= u128::from(byte) << (8 * len);
+        }
+        last = last >> 8 | u64::from(byte) << 56;
+        len += 1;
     }
-}
-
-#[cold]
-fn load_slowly(text: &[u8], at: usize) -> u64 {
-    let rest = text.get(at..).unwrap_or_default();
-    rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
-}
-
-/// ASCII upper case to lower case, eight bytes at once; all of them below 0x80.
-#[inline(always)]
-const fn lower(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let from_a = word + ONES * (0x80 - b'A' as u64);
-    let beyond_z = word + ONES * (0x7F - b'Z' as u64);
-    word | ((from_a & !beyond_z & (ONES * 0x80)) >> 2)
+    let words = Words::split(first);
+    if len <= 16 { words } else { Words { high: last, ..words } }
 }
 
 /// How two keys compare.
@@ -169,16 +138,18 @@ pub(super) enum Trouble {
 pub(super) struct Keys<'k> {
     table: &'k mut [u64],
     hash: &'k KeyHash,
-    max_keys: usize,
+    /// What the quick hash doesn't look at: the bit that tells upper from lower case, where keys are to fold.
+    case: u64,
     /// Hash folded keys, so that 212 is seen.
     fold: bool,
     /// Whether two keys that fold alike are a fault.
     refuse_folded: bool,
-    alive: usize,
+    /// Where the table counts as full: the most keys, and a slot for each open object.
+    limit: usize,
     base: usize,
     top: usize,
-    /// One bit for each hash among the innermost object's keys, five bits of it looked at.
-    filter: u32,
+    /// One bit for each hash among the innermost object's keys, six bits of it looked at.
+    filter: u64,
 }
 
 impl<'k> Keys<'k> {
@@ -189,80 +160,81 @@ impl<'k> Keys<'k> {
         fold: bool,
         refuse_folded: bool,
     ) -> Self {
-        Self { table, hash, max_keys, fold, refuse_folded, alive: 0, base: 0, top: 0, filter: 0 }
+        let case = if fold { 0x2020_2020_2020_2020 } else { 0 };
+        Self { table, hash, case, fold, refuse_folded, limit: max_keys, base: 0, top: 0, filter: 0 }
     }
 
     /// Begins an object. False where the table has no slot left for it.
     #[inline(always)]
     pub(super) fn open(&mut self) -> bool {
         let Some(slot) = self.table.get_mut(self.top) else { return false };
-        *slot = u64::from(self.filter) << 32 | self.base as u64;
+        // What is kept of the filter is one half laid over the other: it may only say too often that a key isn't new.
+        *slot = self.filter & !HALF | self.filter << 32 | self.base as u64;
         self.top += 1;
         self.base = self.top;
         self.filter = 0;
+        self.limit += 1;
         true
     }
 
-    /// Takes a key without escapes, all ASCII, if that is simple: not like any other of its object, and room for it. Where it
-    /// gives false nothing was done, and [`take`](Self::take) decides.
+    /// Takes the key of the innermost object whose opening quote stands at `start`, without escapes and all ASCII, if it is
+    /// surely new and there is room for it. Where it gives false nothing was done, and [`take`](Self::take) decides.
     #[inline(always)]
-    pub(super) fn take_simple(&mut self, text: &[u8], key: &Token) -> bool {
-        let start = key.start + 1;
-        let hash = self.hash.glance(text, start, key.end - 1 - start, self.fold);
-        if self.alive >= self.max_keys || (self.filter & bit(hash) != 0 && self.is_alike(hash)) {
-            return false;
-        }
-        self.push(hash, key)
+    pub(super) fn take_new(&mut self, start: usize, words: Words) -> bool {
+        let hash = self.hash.glance(words, self.case);
+        self.top < self.limit && self.filter & bit(hash) == 0 && self.push(hash, start)
     }
 
-    /// Takes any key of the innermost object.
-    pub(super) fn take(&mut self, text: &[u8], key: &Token) -> Result<(), Trouble> {
-        let raw = key.raw(text);
-        let hash = if self.fold {
-            self.hash.glance_slowly(Folded::new(raw))
-        } else {
-            self.hash.glance_slowly(Unescaped::new(raw))
-        };
+    /// Takes a key as [`take_new`](Self::take_new) does, be it new or not.
+    #[inline(never)]
+    pub(super) fn take(&mut self, text: &[u8], start: usize, words: Words) -> Result<(), Trouble> {
+        let hash = self.hash.glance(words, self.case);
         let entries = self.table.get(self.base..self.top).unwrap_or_default();
-        if self.alive == self.max_keys {
+        if self.top >= self.limit {
             // The table is full; but where this very key is a duplicate, that is the lower code.
-            let code = match self.repeats(text, entries, hash, key.start)? {
+            let code = match self.repeats(text, entries, hash, start)? {
                 Some(Code::DuplicateKey) => Code::DuplicateKey,
                 _ => Code::TooManyKeys,
             };
-            return Err(Trouble::Fault(Fault { code, at: key.start }));
+            return Err(Trouble::Fault(Fault { code, at: start }));
         }
         if entries.len() <= SMALL
-            && let Some(code) = self.repeats(text, entries, hash, key.start)?
+            && let Some(code) = self.repeats(text, entries, hash, start)?
         {
-            return Err(Trouble::Fault(Fault { code, at: key.start }));
+            return Err(Trouble::Fault(Fault { code, at: start }));
         }
-        if self.push(hash, key) { Ok(()) } else { Err(Trouble::Short) }
+        if self.push(hash, start) { Ok(()) } else { Err(Trouble::Short) }
+    }
+
+    /// Takes any key.
+    pub(super) fn take_any(&mut self, text: &[u8], key: &Token) -> Result<(), Trouble> {
+        let raw = key.raw(text);
+        let words = if key.plain && raw.len() > 16 && raw.is_ascii() {
+            Words::ends(raw)
+        } else if self.fold {
+            words(Folded::new(raw))
+        } else {
+            words(Unescaped::new(raw))
+        };
+        self.take(text, key.start, words)
     }
 
     #[inline(always)]
-    fn push(&mut self, hash: u32, key: &Token) -> bool {
+    fn push(&mut self, hash: u32, start: usize) -> bool {
         let Some(slot) = self.table.get_mut(self.top) else { return false };
-        *slot = u64::from(hash) << 32 | key.start as u64;
+        *slot = u64::from(hash) << 32 | start as u64;
         self.filter |= bit(hash);
         self.top += 1;
-        self.alive += 1;
         true
-    }
-
-    /// Whether a key of the innermost object has that hash; not asked where the object is large.
-    fn is_alike(&self, hash: u32) -> bool {
-        let entries = self.table.get(self.base..self.top).unwrap_or_default();
-        entries.len() <= SMALL && entries.iter().any(|&entry| (entry >> 32) as u32 == hash)
     }
 
     #[inline(always)]
     fn pop(&mut self) {
-        self.alive -= self.top - self.base;
+        self.limit -= 1;
         self.top = self.base - 1;
         let slot = self.table.get(self.top).copied().unwrap_or(0);
         self.base = slot as u32 as usize;
-        self.filter = (slot >> 32) as u32;
+        self.filter = slot & !HALF | slot >> 32;
     }
 
     /// Ends the innermost object if it is small, so that its keys were compared as they came. Where it gives false nothing was

@@ -13,7 +13,7 @@ pub(crate) use check::{Sink, Stop, Text, walk};
 pub use cursor::{Cursor, Elements, Members};
 pub(crate) use keys::KeyHash;
 pub(crate) use number::{is_integer, is_safe_integer};
-pub(crate) use string::{Unescaped, folds_to, is_sound};
+pub(crate) use string::{Unescaped, Words, folds_to, is_sound};
 
 use crate::code::Code;
 

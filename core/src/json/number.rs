@@ -2,6 +2,7 @@
 //! the same value. No floating point is used: decimals are compared by their digits.
 
 use super::Fault;
+use super::string::eight;
 use crate::code::Code;
 use crate::limits::{Switch, Switches};
 
@@ -17,23 +18,19 @@ pub(super) struct Number {
     pub(super) needs: Switches,
 }
 
-/// The end of the number that begins at `start` with `first`, if it is an integer of at most 15 digits (every one of which is
-/// safe) and nothing about it needs a closer look.
+/// The end of the number that begins at `start` with a digit, if it is an integer of at most 7 digits and nothing about it
+/// needs a closer look.
 #[inline(always)]
-pub(super) fn short_integer(text: &[u8], start: usize, first: u8) -> Option<usize> {
-    // A minus sign or a leading zero is rare enough to be read by the whole grammar, but for zero itself.
-    if first == b'-' {
-        return None;
-    }
-    let mut end = start + 1;
-    loop {
-        let byte = text.get(end).copied().unwrap_or(0);
-        if !byte.is_ascii_digit() {
-            let simple = !matches!(byte, b'.' | b'e' | b'E') && (first != b'0' || end == start + 1);
-            return (simple && end - start < MAX_SAFE.len()).then_some(end);
-        }
-        end += 1;
-    }
+pub(super) fn short_integer(text: &[u8], start: usize) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let word = eight(text, start);
+    // Turned by `0` the digits are the bytes below 10; the sum sets the high bit of those that aren't.
+    let value = word ^ (ONES * b'0' as u64);
+    let others = (((value & (ONES * 0x7F)) + ONES * (0x80 - 10)) | value) & (ONES * 0x80);
+    let len = (others.trailing_zeros() / 8) as usize;
+    let behind = word.checked_shr(8 * len as u32)? as u8;
+    let leading_zero = word as u8 == b'0' && len > 1;
+    (!leading_zero && !matches!(behind, b'.' | b'e' | b'E')).then_some(start + len)
 }
 
 /// Reads the number that begins at `start`. Faults 206 and 216 are about the byte that can't stand there.
@@ -84,7 +81,14 @@ pub(super) fn number(text: &[u8], start: usize) -> Result<Number, Fault> {
         }
         exponent = Some((sign == Some(&b'-'), text.get(from..end).unwrap_or_default()));
     }
-    let needs = decimal_needs(text.get(first..whole).unwrap_or_default(), fraction, exponent);
+    // Up to 15 digits in all, the first not zero where there is an exponent, and that small: far from every bound.
+    let usual = (whole - first) + fraction.len() <= 15
+        && exponent.is_none_or(|(_, digits)| digits.len() <= 2 && text.get(first) != Some(&b'0'));
+    let needs = if usual {
+        Switches::NONE
+    } else {
+        decimal_needs(text.get(first..whole).unwrap_or_default(), fraction, exponent)
+    };
     Ok(Number { end, needs })
 }
 

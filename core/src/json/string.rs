@@ -10,26 +10,154 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 /// The flags of the bytes of eight that need a look: quote, backslash, control, and, if `HIGH`, anything beyond ASCII. Only
 /// the lowest flag is sure: borrows run upwards.
 #[inline(always)]
-fn special<const HIGH: bool>(chunk: &[u8; 8]) -> u64 {
-    let word = u64::from_le_bytes(*chunk);
-    // Of a byte below 0x80 each difference sets the high bit where the byte is the one that is looked for, or a control; of
-    // the others it may.
-    let quote = (word ^ (ONES * b'"' as u64)).wrapping_sub(ONES);
+const fn special<const HIGH: bool>(word: u64) -> u64 {
+    // Of a byte below 0x80 each difference sets the high bit where the byte is one that is looked for; of the others it may.
+    // The quote, 0x22, and the controls are those that lie below 0x21 once bit 1 is turned.
+    let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
-    let control = word.wrapping_sub(ONES * 0x20);
-    let found = quote | backslash | control;
+    let found = quote_or_control | backslash;
     if HIGH { (found | word) & HIGHS } else { found & !word & HIGHS }
 }
 
+/// How many bytes stand before the lowest flag; 8 where there is none.
+#[inline(always)]
+const fn before(found: u64) -> usize {
+    (found.trailing_zeros() / 8) as usize
+}
+
+/// How many bytes of sixteen stand before the first that needs a look, bytes beyond ASCII included. Both halves are looked at
+/// together, because which of them a string ends in can't be foretold.
+#[inline(always)]
+const fn clean_of_16(words: Words) -> usize {
+    let (low, high) = (special::<true>(words.low), special::<true>(words.high));
+    let (found, behind) = if low != 0 { (low, 0) } else { (high, 8) };
+    behind + before(found)
+}
+
+/// Up to 16 bytes as two words, the first byte lowest, zeros behind the last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub(super) low: u64,
+    pub(super) high: u64,
+}
+
+impl Words {
+    /// Those of no key that is short, ASCII and free of escapes: what is said of any other.
+    pub(crate) const NONE: Self = Self { low: u64::MAX, high: u64::MAX };
+
+    /// The words of a name; [`NONE`](Self::NONE) if it is longer. For constants.
+    pub(crate) const fn of(name: &str) -> Self {
+        let mut rest = name.as_bytes();
+        if rest.len() > 16 {
+            return Self::NONE;
+        }
+        let mut both = 0u128;
+        while let [before @ .., last] = rest {
+            both = both << 8 | *last as u128;
+            rest = before;
+        }
+        Self::split(both)
+    }
+
+    /// The next 16 bytes of `text` from `at`, zeros behind its end.
+    #[inline(always)]
+    fn at(text: &[u8], at: usize) -> Self {
+        match text.get(at..at + 16).and_then(<[u8]>::first_chunk) {
+            Some(chunk) => Self::split(u128::from_le_bytes(*chunk)),
+            None => Self::split(last_bytes(text, at)),
+        }
+    }
+
+    /// The words of a string without escapes; [`NONE`](Self::NONE) if it is longer or not all ASCII.
+    pub(crate) fn short(raw: &[u8]) -> Self {
+        let both = match (raw.first_chunk(), raw.last_chunk()) {
+            _ if raw.len() > 16 || !raw.is_ascii() => return Self::NONE,
+            (Some(first), Some(last)) => {
+                let behind = 8 * (raw.len() as u32 - 8);
+                u128::from(u64::from_le_bytes(*first)) | u128::from(u64::from_le_bytes(*last)) << behind
+            }
+            _ => last_bytes(raw, 0),
+        };
+        Self::split(both)
+    }
+
+    /// The first eight bytes of what is longer than 16, and the last eight.
+    pub(super) fn ends(raw: &[u8]) -> Self {
+        let word = |chunk: Option<&[u8; 8]>| chunk.map_or(0, |chunk| u64::from_le_bytes(*chunk));
+        Self { low: word(raw.first_chunk()), high: word(raw.last_chunk()) }
+    }
+
+    #[inline(always)]
+    pub(super) const fn split(both: u128) -> Self {
+        Self { low: both as u64, high: (both >> 64) as u64 }
+    }
+
+    /// ASCII upper case to lower case; all bytes below 0x80.
+    pub(crate) const fn lower(self) -> Self {
+        const fn lower(word: u64) -> u64 {
+            let from_a = word + ONES * (0x80 - b'A' as u64);
+            let beyond_z = word + ONES * (0x7F - b'Z' as u64);
+            word | ((from_a & !beyond_z & HIGHS) >> 2)
+        }
+        Self { low: lower(self.low), high: lower(self.high) }
+    }
+}
+
+/// Which bits of two words belong to so many bytes.
+#[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
+const MASKS: [[u64; 2]; 17] = {
+    let mut masks = [[0; 2]; 17];
+    let mut len = 1;
+    while len <= 16 {
+        let [low, high] = masks[len - 1];
+        masks[len] = if len <= 8 { [low << 8 | 0xFF, 0] } else { [low, high << 8 | 0xFF] };
+        len += 1;
+    }
+    masks
+};
+
+/// The bytes from `at`, fewer than 16 before the text's end, the first lowest.
+#[inline(never)]
+fn last_bytes(text: &[u8], at: usize) -> u128 {
+    match text.last_chunk::<16>() {
+        Some(chunk) => u128::from_le_bytes(*chunk).checked_shr(8 * (at + 16 - text.len()) as u32).unwrap_or(0),
+        None => {
+            let rest = text.get(at..).unwrap_or_default();
+            rest.iter().rev().fold(0, |both, &byte| both << 8 | u128::from(byte))
+        }
+    }
+}
+
+/// Eight bytes from `at`, the first lowest; zeros behind the text's end.
+#[inline(always)]
+pub(super) fn eight(text: &[u8], at: usize) -> u64 {
+    match text.get(at..at + 8).and_then(<[u8]>::first_chunk) {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => match text.last_chunk::<8>() {
+            Some(chunk) => u64::from_le_bytes(*chunk).checked_shr(8 * (at + 8 - text.len()) as u32).unwrap_or(0),
+            None => last_bytes(text, at) as u64,
+        },
+    }
+}
+
 /// The first of the next 16 bytes that needs a look, bytes beyond ASCII included, or the byte behind them: most strings end
-/// before. Both halves are looked at together, because which of them a string ends in can't be foretold.
+/// before.
 #[inline(always)]
 pub(super) fn short_run(text: &[u8], at: usize) -> usize {
-    let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<16>()) else { return tail::<true>(text, at) };
-    let [a, b, c, d, e, f, g, h, rest @ ..] = chunk;
-    let (low, high) = (special::<true>(&[*a, *b, *c, *d, *e, *f, *g, *h]), special::<true>(rest));
-    let (found, behind) = if low != 0 { (low, 0) } else { (high, 8) };
-    at + behind + (found.trailing_zeros() / 8) as usize
+    at + clean_of_16(Words::at(text, at))
+}
+
+/// The words and the length of the string whose first byte stands at `at`, if it is at most 16 bytes long, all ASCII, and
+/// free of escapes.
+#[inline(always)]
+pub(super) fn short_string(text: &[u8], at: usize) -> Option<(Words, usize)> {
+    let words = Words::at(text, at);
+    let len = clean_of_16(words);
+    if text.get(at + len) != Some(&b'"') {
+        return None;
+    }
+    let [low, high] = MASKS.get(len)?;
+    Some((Words { low: words.low & low, high: words.high & high }, len))
 }
 
 /// The first byte at or after `at` that needs a look: quote, backslash, control, and, if `HIGH`, anything beyond ASCII.
@@ -38,12 +166,9 @@ pub(super) fn short_run(text: &[u8], at: usize) -> usize {
 pub(super) fn clean_run<const HIGH: bool>(text: &[u8], mut at: usize) -> usize {
     // Between escapes the runs are short: eight bytes first.
     for _ in 0..4 {
-        let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
-            return tail::<HIGH>(text, at);
-        };
-        let found = special::<HIGH>(chunk);
+        let found = special::<HIGH>(eight(text, at));
         if found != 0 {
-            return at + (found.trailing_zeros() / 8) as usize;
+            return at + before(found);
         }
         at += 8;
     }
@@ -60,25 +185,13 @@ pub(super) fn clean_run<const HIGH: bool>(text: &[u8], mut at: usize) -> usize {
         }
         at += 32;
     }
-    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let found = special::<HIGH>(chunk);
+    loop {
+        let found = special::<HIGH>(eight(text, at));
         if found != 0 {
-            return at + (found.trailing_zeros() / 8) as usize;
+            return at + before(found);
         }
         at += 8;
     }
-    tail::<HIGH>(text, at)
-}
-
-/// The same for the last bytes of the text.
-fn tail<const HIGH: bool>(text: &[u8], mut at: usize) -> usize {
-    while let Some(&byte) = text.get(at) {
-        if byte == b'"' || byte == b'\\' || byte < 0x20 || (HIGH && byte >= 0x80) {
-            break;
-        }
-        at += 1;
-    }
-    at
 }
 
 /// What an escape stands for.
@@ -128,19 +241,33 @@ pub(super) fn escape(text: &[u8], at: usize) -> Result<(Escape, usize), Fault> {
     }
 }
 
-fn hex4(text: &[u8], at: usize) -> Result<u16, Fault> {
-    let mut unit = 0;
-    for place in at..at + 4 {
-        let Some(&byte) = text.get(place) else { return Err(Fault { code: Code::UnexpectedEnd, at: place }) };
-        let digit = match byte {
-            b'0'..=b'9' => byte - b'0',
-            b'a'..=b'f' => byte - b'a' + 10,
-            b'A'..=b'F' => byte - b'A' + 10,
-            _ => return Err(Fault { code: Code::BadEscape, at: place }),
-        };
-        unit = unit << 4 | u16::from(digit);
+/// The value of each hex digit; 0xFF for what is none.
+#[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
+const HEX: [u8; 256] = {
+    let mut table = [0xFF; 256];
+    let mut digit = 0u8;
+    while digit < 16 {
+        let letter = if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
+        table[letter as usize] = digit;
+        table[letter.to_ascii_uppercase() as usize] = digit;
+        digit += 1;
     }
-    Ok(unit)
+    table
+};
+
+/// The value of the four hex digits at `at`.
+#[inline]
+fn hex4(text: &[u8], at: usize) -> Result<u16, Fault> {
+    let value = |byte: u8| HEX.get(usize::from(byte)).map_or(0xFF, |value| u16::from(*value));
+    let rest = text.get(at..).unwrap_or_default();
+    if let Some(&[a, b, c, d]) = rest.first_chunk::<4>() {
+        let (a, b, c, d) = (value(a), value(b), value(c), value(d));
+        if (a | b | c | d) < 16 {
+            return Ok(a << 12 | b << 8 | c << 4 | d);
+        }
+    }
+    let at = at + rest.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    Err(Fault { code: if at < text.len() { Code::BadEscape } else { Code::UnexpectedEnd }, at })
 }
 
 /// Whether a string that passed the grammar has no escape that `allowed` refuses: half a surrogate pair, or NUL.

@@ -4,8 +4,52 @@
 //! it stands behind, the keys of `params` are read once more from the checked text.
 
 use super::tables::{META_ALONE, METHODS, Params};
-use crate::json::{Cursor, Token, Unescaped, folds_to};
+use crate::json::{Cursor, Token, Unescaped, Words, folds_to};
 use crate::rpc::{Inside, Member};
+
+/// A name of the protocol, with its words, by which it is compared where it is short.
+pub(super) struct Name {
+    text: &'static str,
+    words: Words,
+}
+
+impl Name {
+    pub(super) const fn new(text: &'static str) -> Self {
+        Self { text, words: Words::of(text) }
+    }
+
+    /// Whether the key, which isn't short, is this name as it is spelt.
+    fn is(&self, key: &Key<'_>) -> bool {
+        key.token.plain && key.token.raw(key.text) == self.text.as_bytes()
+    }
+
+    /// Whether the key folds to the same as this name.
+    fn is_like(&self, key: &Key<'_>) -> bool {
+        if key.words == Words::NONE {
+            folds_to(key.token.raw(key.text), key.token.plain, self.text)
+        } else {
+            self.words != Words::NONE && key.words.lower() == self.words.lower()
+        }
+    }
+}
+
+/// A key as it was met.
+struct Key<'t> {
+    text: &'t [u8],
+    token: Token,
+    /// [`Words::NONE`] if it isn't known to be short, ASCII, and free of escapes.
+    words: Words,
+}
+
+/// The entry whose name is the key as it is spelt.
+#[inline(always)]
+fn find<'n, T>(entries: &'n [T], name: impl Fn(&T) -> &Name, key: &Key<'_>) -> Option<&'n T> {
+    if key.words == Words::NONE {
+        entries.iter().find(|entry| name(entry).is(key))
+    } else {
+        entries.iter().find(|entry| name(entry).words == key.words)
+    }
+}
 
 /// Compares the keys of one message with the protocol's names.
 pub(crate) struct Names {
@@ -13,7 +57,7 @@ pub(crate) struct Names {
     /// The method's params, once its name was read; `_meta` alone for methods the protocol doesn't have.
     params: Option<Params>,
     /// The names that are looked for one level lower than `params` or `result`.
-    below: &'static [&'static str],
+    below: &'static [Name],
     misspelt: Option<usize>,
     late: bool,
 }
@@ -24,22 +68,21 @@ impl Names {
         Self { enabled, params: None, below: &[], misspelt: None, late: false }
     }
 
-    fn look(&mut self, member: Member, level: usize, raw: &[u8], plain: bool, at: usize) {
+    #[inline(always)]
+    fn look(&mut self, member: Member, level: usize, key: &Key<'_>) {
         if level > 1 {
             let names = self.below;
-            if !(plain && names.iter().any(|name| name.as_bytes() == raw))
-                && names.iter().any(|name| folds_to(raw, plain, name))
-            {
-                self.note(at);
+            if find(names, |name| name, key).is_none() && names.iter().any(|name| name.is_like(key)) {
+                self.note(key.token.start);
             }
             return;
         }
         self.below = &[];
         let known = if member == Member::Params { self.params.unwrap_or(META_ALONE) } else { META_ALONE };
-        if let Some((_, below)) = known.iter().find(|(name, _)| plain && name.as_bytes() == raw) {
+        if let Some((_, below)) = find(known, |(name, _)| name, key) {
             self.below = below;
-        } else if known.iter().any(|(name, _)| folds_to(raw, plain, name)) {
-            self.note(at);
+        } else if known.iter().any(|(name, _)| name.is_like(key)) {
+            self.note(key.token.start);
         }
     }
 
@@ -59,18 +102,20 @@ impl Inside for Names {
         if !self.enabled {
             return;
         }
-        let found = if !plain {
-            METHODS.iter().find(|(name, _)| Unescaped::new(raw).eq(name.bytes()))
+        let found = if plain {
+            // Sorted by length, so that the names that are short, as the most frequent are, come first.
+            match Words::short(raw) {
+                Words::NONE => METHODS.iter().find(|(name, _)| name.text.as_bytes() == raw),
+                words => METHODS.iter().find(|(name, _)| name.words == words),
+            }
         } else {
-            // Sorted by length first, so that few names are compared byte by byte.
-            let order = |(name, _): &(&str, Params)| name.len().cmp(&raw.len()).then_with(|| name.as_bytes().cmp(raw));
-            METHODS.binary_search_by(order).ok().and_then(|found| METHODS.get(found))
+            METHODS.iter().find(|(name, _)| Unescaped::new(raw).eq(name.text.bytes()))
         };
         self.params = Some(found.map_or(META_ALONE, |(_, params)| params));
     }
 
     #[inline(always)]
-    fn key(&mut self, text: &[u8], member: Member, level: usize, key: Token) {
+    fn key(&mut self, text: &[u8], member: Member, level: usize, key: Token, words: Words) {
         if !self.enabled || (level > 1 && self.below.is_empty()) {
             return;
         }
@@ -78,7 +123,7 @@ impl Inside for Names {
             self.late = true;
             return;
         }
-        self.look(member, level, key.raw(text), key.plain, key.start);
+        self.look(member, level, &Key { text, token: key, words });
     }
 
     #[inline(always)]
@@ -86,12 +131,17 @@ impl Inside for Names {
         !self.below.is_empty()
     }
 
+    #[inline(always)]
+    fn is_clean(&self) -> bool {
+        self.misspelt.is_none() && !self.late
+    }
+
     fn misspelt(&mut self, text: &[u8], params: &[u8]) -> Option<usize> {
         if self.late && self.params.is_some() {
-            let place = |key: &Cursor<'_>| key.bytes().as_ptr().addr() - text.as_ptr().addr();
             let mut look = |level: usize, key: Cursor<'_>| {
-                let raw = key.bytes().get(1..key.bytes().len().wrapping_sub(1)).unwrap_or_default();
-                self.look(Member::Params, level, raw, !raw.contains(&b'\\'), place(&key));
+                let (start, plain) = (key.place(text), !key.bytes().contains(&b'\\'));
+                let token = Token { start, end: start + key.bytes().len(), plain };
+                self.look(Member::Params, level, &Key { text, token, words: Words::NONE });
             };
             for (key, value) in Cursor::new(params).members() {
                 look(1, key);
