@@ -63,8 +63,8 @@ impl Framer {
         let window = input.get(..=room).unwrap_or(input);
         if let Some(end) = memchr::memchr(b'\n', window) {
             let inside = self.held == 0;
-            if !inside {
-                self.keep(window.get(..end).unwrap_or_default(), storage);
+            if !inside && !self.keep(window.get(..end).unwrap_or_default(), storage) {
+                return (0, self.too_long(self.held));
             }
             let len = if inside { end } else { self.held };
             self.held = 0;
@@ -72,9 +72,11 @@ impl Framer {
             return (end + 1, Cut::Line { len, inside });
         }
         if window.len() > room {
-            return (0, self.refuse(Fault { code: Code::FrameTooLong, at: self.max_frame }, self.max_frame));
+            return (0, self.too_long(self.max_frame));
         }
-        self.keep(input, storage);
+        if !self.keep(input, storage) {
+            return (0, self.too_long(self.held));
+        }
         (input.len(), Cut::NeedMore)
     }
 
@@ -86,6 +88,10 @@ impl Framer {
         (held > 0).then_some(held)
     }
 
+    fn too_long(&mut self, at: usize) -> Cut {
+        self.refuse(Fault { code: Code::FrameTooLong, at }, at)
+    }
+
     fn refuse(&mut self, fault: Fault, covered: usize) -> Cut {
         self.held = 0;
         self.opened = false;
@@ -93,14 +99,15 @@ impl Framer {
         Cut::Early { fault, covered }
     }
 
-    fn keep(&mut self, bytes: &[u8], storage: &mut impl Storage) {
+    /// Adds bytes to what is held. False if the storage, against its word, has no room for them.
+    fn keep(&mut self, bytes: &[u8], storage: &mut impl Storage) -> bool {
         let end = self.held + bytes.len();
         storage.grow_frame(end);
-        if let Some(place) = storage.parts().0.get_mut(self.held..end) {
-            // Not copy_from_slice, whose check of the lengths is a path that can panic.
-            place.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            self.held = end;
-        }
+        let Some(place) = storage.parts().0.get_mut(self.held..end) else { return false };
+        // Not copy_from_slice, whose check of the lengths is a path that can panic.
+        place.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        self.held = end;
+        true
     }
 }
 

@@ -193,8 +193,16 @@ impl<S: Storage> Gate<S> {
             match self.judge.content(ahead, content_len, keys) {
                 Ok(verdict) => break verdict,
                 Err(ShortTable) => {
-                    let limits = &self.judge.options.limits;
+                    let (limits, slots) = (&self.judge.options.limits, keys.len());
                     self.storage.grow_keys(limits.max_keys as usize + usize::from(limits.max_depth));
+                    if self.storage.parts().1.len() <= slots {
+                        // The storage, against its word, has no more.
+                        break Verdict::Refuse {
+                            fault: Fault { code: Code::TooManyKeys, at: 0 },
+                            id: None,
+                            answer: true,
+                        };
+                    }
                 }
             }
         };

@@ -74,9 +74,26 @@ impl Member {
     /// The member of that name, which is given by its words.
     #[inline(always)]
     fn named(words: Words) -> Option<Self> {
-        MEMBERS.into_iter().find(|(_, name)| Words::of(name) == words).map(|(member, _)| member)
+        let (name, member) = BY_FIRST_LETTER.get((words.low & 0xF) as usize)?;
+        if words == *name { *member } else { None }
     }
 }
+
+/// The members by the low four bits of their first letters, which all differ: one comparison finds a name, whatever the
+/// order in which a peer writes them.
+#[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
+const BY_FIRST_LETTER: [(Words, Option<Member>); 16] = {
+    let mut table = [(Words::NONE, None); 16];
+    let mut rest: &[(Member, &str)] = &MEMBERS;
+    while let [(member, name), others @ ..] = rest {
+        let words = Words::of(name);
+        let place = &mut table[(words.low & 0xF) as usize];
+        assert!(place.1.is_none(), "two names share a place");
+        *place = (words, Some(*member));
+        rest = others;
+    }
+    table
+};
 
 /// The members of an error object.
 const ERROR_MEMBERS: [&str; 3] = ["code", "message", "data"];
@@ -165,6 +182,18 @@ impl Envelope {
         let sound = id.string(text).is_none_or(|raw| is_sound(raw, shape.allowed));
         (self.ids == 1 && valid && sound).then_some(id)
     }
+}
+
+/// Whether a string may name a method: 1 to 255 bytes, unescaped. Half of a surrogate pair is no text that could name one,
+/// even where a switch lets it pass.
+fn is_method(raw: &[u8], plain: bool) -> bool {
+    let len = if plain { raw.len() } else { Unescaped::new(raw).count() };
+    let text = Switches::NONE.with(Switch::EscapedNul).with(Switch::Separators);
+    (1..=MAX_METHOD).contains(&len) && (plain || is_sound(raw, text))
+}
+
+fn is_initialize(raw: &[u8]) -> bool {
+    Unescaped::new(raw).eq(b"initialize".iter().copied())
 }
 
 /// Rules 306 and 308; null is another rule's.
@@ -316,20 +345,13 @@ impl<'t, I: Inside> Reader<'t, I> {
             }
         }
         if self.is_batch() && first.0.is_none() {
-            self.judge_in_batch();
+            self.judge_mixture();
         }
     }
 
-    /// What a batch forbids its elements.
-    fn judge_in_batch(&mut self) {
-        let method = self.envelope.get(Member::Method);
-        if let Some(method) = method {
-            let name = method.string(self.text).unwrap_or_default();
-            if Unescaped::new(name).eq(b"initialize".iter().copied()) {
-                self.refuse(Code::Batch, method.start());
-            }
-        }
-        let response = method.is_none();
+    /// A batch holds requests and notifications, or responses, never both.
+    fn judge_mixture(&mut self) {
+        let response = self.envelope.get(Member::Method).is_none();
         if self.messages == 1 {
             self.responses = response;
         } else if self.responses != response {
@@ -361,12 +383,11 @@ impl<'t, I: Inside> Reader<'t, I> {
             }
         }
         if let Some(method) = envelope.get(Method) {
-            let fits = method.string(text).is_some_and(|raw| {
-                let len = if method.plain { raw.len() } else { Unescaped::new(raw).count() };
-                (1..=MAX_METHOD).contains(&len)
-            });
-            if !fits {
+            if !method.string(text).is_some_and(|raw| is_method(raw, method.plain)) {
                 first.offer(method.start(), Code::MethodType, method.start());
+            }
+            if self.is_batch() && method.string(text).is_some_and(is_initialize) {
+                first.offer(method.start(), Code::Batch, method.start());
             }
         }
         let id = envelope.get(Id);

@@ -16,12 +16,15 @@ pub trait Storage {
     fn capacity(&self) -> (usize, usize);
 
     /// Makes the frame buffer at least `bytes` long, keeping its content. The gate asks for no more than its limits and
-    /// [`capacity`](Self::capacity) allow; storage of a fixed size has nothing to do.
+    /// [`capacity`](Self::capacity) allow; storage of a fixed size has nothing to do. Where it stays shorter all the same, the
+    /// line is refused (101).
     fn grow_frame(&mut self, bytes: usize) {
         let _ = bytes;
     }
 
-    /// Makes the key table longer than it is, to `slots` at most. Storage of a fixed size has nothing to do.
+    /// Makes the key table longer than it is, to `slots` at most. Each time it is asked the line is read again from its start, so
+    /// a table should grow in few steps. Storage of a fixed size has nothing to do. Where it stays as short as it was, the line
+    /// is refused (210).
     fn grow_keys(&mut self, slots: usize) {
         let _ = slots;
     }

@@ -67,7 +67,8 @@ impl Storage for HeapStorage {
     }
 
     fn grow_keys(&mut self, slots: usize) {
-        let longer = self.keys.len().saturating_mul(2).max(64).min(slots);
+        // The gate reads a line again after each step, so there are only three: what honest lines need, what large ones do, all.
+        let longer = [256, 4096].into_iter().find(|step| *step > self.keys.len()).unwrap_or(slots).min(slots);
         if longer > self.keys.len() {
             self.keys.resize(longer, 0);
         }

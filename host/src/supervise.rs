@@ -2,8 +2,8 @@
 //!
 //! The order is that of the protocol's shutdown on stdio: close the server's input and wait, SIGTERM and wait, SIGKILL.
 //! Signals go to the whole group, because a server is often started through a launcher that does not pass them on. What is
-//! left of the group when its leader has ended is ended too, and the leader is always reaped, so that neither an orphan nor
-//! a zombie stays behind. Dropping a [`Supervised`] that was not shut down kills the group at once.
+//! left of the group when its leader has ended is ended too, and the leader is always reaped, so that of the group
+//! neither an orphan nor a zombie stays behind. (A process that left the group by setsid is not followed.) Dropping a [`Supervised`] that was not shut down kills the group at once.
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};

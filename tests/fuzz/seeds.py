@@ -52,7 +52,7 @@ def main() -> None:
     corpus.mkdir(parents=True, exist_ok=True)
     made = 0
     for path in sorted(vectors.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_bytes().splitlines():
             vector = json.loads(line)
             seed = stream_of(vector)
             if target == "chunks":

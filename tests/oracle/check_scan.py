@@ -82,7 +82,7 @@ def binary() -> str:
 
 def vector_lines() -> Iterator[bytes]:
     for path in sorted(VECTORS.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_bytes().splitlines():
             yield from (piece for piece in stream_of(json.loads(line)).split(b"\n") if len(piece) < LONGEST)
 
 
@@ -92,7 +92,7 @@ def reference_lines() -> Iterator[bytes]:
         print("LINEGATE_REFERENCE is not set: its case files are not compared", file=sys.stderr)
         return
     for name in ("jsontestsuite.jsonl", "differential.jsonl", "bugs.jsonl"):
-        for line in (Path(folder) / "cases" / name).read_text(encoding="utf-8").splitlines():
+        for line in (Path(folder) / "cases" / name).read_bytes().splitlines():
             row = json.loads(line)
             stream = base64.b64decode(row["bytes_b64"]) if "bytes_b64" in row else stream_of(row)
             yield from stream.split(b"\n")

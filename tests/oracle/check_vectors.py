@@ -49,7 +49,7 @@ def main() -> int:
     names: set[str] = set()
     count = wrong = 0
     for path in sorted(VECTORS.glob("*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_bytes().splitlines():
             vector = json.loads(line)
             count += 1
             found = differences(vector)

@@ -657,7 +657,7 @@ def judge_object(node: Node, options: Options, faults: Faults, in_batch: bool) -
         faults.add(304, version.start)
     if method is not None:
         size = len(method.text.encode("utf-8", "surrogatepass"))
-        if method.kind != "string" or not 1 <= size <= MAX_METHOD:
+        if method.kind != "string" or not 1 <= size <= MAX_METHOD or has_lone_surrogate(method.text):
             faults.add(305, method.start)
         elif in_batch and method.text == "initialize":
             faults.add(302, method.start)
@@ -760,12 +760,18 @@ def reply_of(fault: Fault, line: bytes, options: Options) -> tuple[Optional[int]
 
 
 def is_sound(node: Node, options: Options) -> bool:
-    """Whether a string has no escape that the options refuse: the reply would carry it back."""
+    """Whether a string has nothing in it that the options refuse: the reply would carry it back."""
     if node.kind != "string":
         return True
-    if "lone_surrogates" not in options.allowed and any("\ud800" <= char <= "\udfff" for char in node.text):
+    if "lone_surrogates" not in options.allowed and has_lone_surrogate(node.text):
+        return False
+    if "separators" not in options.allowed and any(char in node.raw for char in "\u0085\u2028\u2029"):
         return False
     return "escaped_nul" in options.allowed or "\0" not in node.text
+
+
+def has_lone_surrogate(text: str) -> bool:
+    return any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def main() -> None:

@@ -93,7 +93,7 @@ impl Pump<'_> {
         let mut reply = [0; REPLY_LEN];
         if refusal.reply_due()
             && let Ok(len) = refusal.write_reply(&mut reply)
-            && self.shared.to_client.write(reply.get(..len).unwrap_or_default(), || false).is_err()
+            && self.shared.to_client.write(reply.get(..len).unwrap_or_default()).is_err()
         {
             self.shared.send(Event::ClientGone);
         }

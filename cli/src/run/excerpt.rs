@@ -1,6 +1,7 @@
 //! The first bytes of a line that a server should not have printed, so that a person sees what it was.
 //!
-//! Only of a server's lines: what a client sends may hold secrets, and never reaches a log through here.
+//! Only of a server's lines: a client's are never shown. (A server that prints what it was sent shows it here as well: the
+//! first bytes of what it printed are what a person needs to find the print.)
 
 use crate::tell::printable;
 

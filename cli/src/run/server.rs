@@ -1,7 +1,8 @@
 //! From the server to the client: data, and the place where a stray print would tear the protocol.
 //!
-//! What isn't a message is described on stderr and never answered. When the session is over the server's output is still
-//! read, and dropped, so that it can end by itself.
+//! What isn't a message is described on stderr and never answered. Where that ends the session, what the server still says is
+//! read and dropped, so that it can end by itself. A refusal of the client's ends only what goes to the server: the answers
+//! to what was accepted before are the client's.
 
 use std::io::PipeReader;
 use std::process::ChildStdout;
@@ -82,14 +83,12 @@ impl Pump<'_> {
     }
 
     fn flush(&mut self) {
-        let unless = || self.shared.ended();
         let lines = self.lines.bytes();
-        if !lines.is_empty() && self.shared.to_client.write(lines, unless).is_err() {
+        if !lines.is_empty() && self.shared.to_client.write(lines).is_err() {
             self.passing = false;
             self.shared.send(Event::ClientGone);
         }
         self.lines.clear();
-        self.passing &= !self.shared.ended();
     }
 
     /// The end of the stream: a line without an end is a refusal like any other.

@@ -1,7 +1,8 @@
 //! One session: starts the server, hears from both directions, decides when it is over, ends the server.
 //!
 //! A session ends with the end of either stream, with a refusal that the policy ends it for, with a signal, or with the
-//! server. From then on nothing new reaches the server; what it still says is passed on, unless a refusal ended the session.
+//! server. From then on nothing new reaches the server; what it still says is passed on, unless a line of its own ended the
+//! session.
 //! The server's input is closed and it gets its time, then SIGTERM, then SIGKILL, its whole process group each time.
 
 use std::io;

@@ -49,13 +49,12 @@ impl Shared {
         Self { to_client: ToClient::default(), report, policy, ended: AtomicBool::new(false), events }
     }
 
-    /// Whether a refusal has ended the session: then no further line is passed on, either way.
+    /// Whether a refusal has ended the session: then no further line reaches the server.
     pub fn ended(&self) -> bool {
         self.ended.load(SeqCst)
     }
 
-    /// Ends the session if the policy ends it with this refusal; says whether it does. (A line that is cut off by the end
-    /// of its stream ends the gate's work in any case; that alone does not keep the other direction's lines back.)
+    /// Ends the session if the policy ends it with this refusal; says whether it does.
     pub fn end_for(&self, refusal: &Refusal<'_>) -> bool {
         let ends = self.policy != Policy::Continue && refusal.closes();
         if ends {

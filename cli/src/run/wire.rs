@@ -127,12 +127,9 @@ const HANG_UP: PollFlags = PollFlags::empty();
 pub struct ToClient(Mutex<()>);
 
 impl ToClient {
-    /// Writes whole lines, unless `unless` holds when it is this writer's turn. An error means that the client is gone.
-    pub fn write(&self, mut lines: &[u8], unless: impl FnOnce() -> bool) -> io::Result<()> {
+    /// Writes whole lines, when it is this writer's turn. An error means that the client is gone.
+    pub fn write(&self, mut lines: &[u8]) -> io::Result<()> {
         let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if unless() {
-            return Ok(());
-        }
         let stdout = io::stdout();
         while !lines.is_empty() {
             match rustix::io::write(&stdout, lines) {

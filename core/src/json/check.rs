@@ -8,7 +8,7 @@
 
 use super::keys::{KeyHash, Keys, Trouble};
 use super::number::{number, short_integer};
-use super::string::{Escape, Unescaped, Words, clean_run, escape, short_run, short_string};
+use super::string::{Escape, SEPARATORS, Unescaped, Words, clean_run, escape, short_run, short_string};
 use super::{Fault, Kind, Token};
 use crate::code::Code;
 use crate::limits::{MAX_DEPTH, MAX_KEY, Profile, Switch, Switches};
@@ -404,7 +404,7 @@ impl Walker<'_, '_> {
             self.prove(at);
             return Ok(at);
         }
-        if [&b"\xC2\x85"[..], b"\xE2\x80\xA8", b"\xE2\x80\xA9"].iter().any(|separator| rest.starts_with(separator)) {
+        if SEPARATORS.iter().any(|separator| rest.starts_with(separator)) {
             return Err(self.fault(Code::LineSeparator, at));
         }
         // The leading byte of a proved character says how long it is.
@@ -439,7 +439,8 @@ impl Walker<'_, '_> {
     #[cold]
     fn odd_number(&mut self, needs: Switches, at: usize) -> Result<(), Halt> {
         let allowed = self.rules.allowed;
-        if !needs.minus(allowed).is_empty() && !allowed.contains(Switch::NumberRange) {
+        let needs = if needs.minus(allowed).is_empty() { needs } else { Switches::NONE.with(Switch::NumberRange) };
+        if !needs.minus(allowed).is_empty() {
             return Err(self.fault(Code::NumberRange, at));
         }
         self.needed = self.needed.union(needs);

@@ -6,12 +6,12 @@
 //! are only pushed, and sorted when the object closes or when any other fault ends the walk, so that thousands of keys cost
 //! a sort and the earliest duplicate is still the one that is named. Equal hashes are compared by bytes: the check is exact.
 //!
-//! Both hashes are keyed. As keys come, [`KeyHash::glance`] takes two words of a key, coarsely folded; it may collide, which
-//! among so few keys costs little. Before a sort, [`KeyHash::full`] takes all bytes: up to 16 by a multilinear
-//! form over 32-bit words with secret 64-bit factors, whose upper half collides for any two given keys with probability
-//! 2^-32 (Dietzfelbinger 1996; Lemire and Kaser 2014), longer keys after passing their earlier blocks through a polynomial
-//! modulo 2^61-1 with a secret point. A peer that doesn't know the key can't write keys that collide more often than chance,
-//! so nobody can craft a quadratic line.
+//! Both hashes are keyed. As keys of at most 16 bytes come, [`KeyHash::glance`] takes their two words, coarsely folded; it may
+//! collide, which among so few and so short keys costs little. For longer keys, and for all before a sort, there is
+//! [`KeyHash::full`]: up to 16 bytes by a multilinear form over 32-bit words with secret 64-bit factors, whose upper half
+//! collides for any two given keys with probability 2^-32 (Dietzfelbinger 1996; Lemire and Kaser 2014), longer keys after
+//! passing their earlier blocks through a polynomial modulo 2^61-1 with a secret point. A peer that doesn't know the key
+//! can't write keys that collide more often than chance, so nobody can craft a quadratic line.
 
 use core::hash::Hasher as _;
 
@@ -55,8 +55,7 @@ impl KeyHash {
         }
     }
 
-    /// The quick hash of a key by its words: its bytes if they are no more than 16, else its first and last eight. `case` has
-    /// the bits that are not looked at.
+    /// The quick hash of a key of at most 16 bytes, by its words. `case` has the bits that are not looked at.
     #[inline(always)]
     fn glance(&self, words: Words, case: u64) -> u32 {
         let sum = ((words.low | case) ^ self.add).wrapping_add((words.high | case).rotate_left(27));
@@ -68,16 +67,41 @@ impl KeyHash {
         let (mut block, mut filled, mut len, mut carry) = (0u128, 0u32, 0u64, 0u64);
         for byte in bytes {
             if filled == 16 {
-                for shift in [0, 32, 64, 96] {
-                    carry = times(carry, self.point) + ((block >> shift) as u64 & HALF) + 1;
-                    carry = if carry >= P { carry - P } else { carry };
-                }
+                carry = self.absorb(carry, block);
                 (block, filled) = (0, 0);
             }
             block |= u128::from(byte) << (8 * filled);
             filled += 1;
             len += 1;
         }
+        self.last(carry, block, len)
+    }
+
+    /// The same of a key without escapes, all ASCII, 16 bytes at a time.
+    fn full_plain(&self, raw: &[u8], fold: bool) -> u32 {
+        let block = |raw: &[u8]| {
+            let words = Words::short(raw);
+            if fold { words.lower().join() } else { words.join() }
+        };
+        let (mut carry, mut rest) = (0, raw);
+        while let Some((whole, behind)) = rest.split_at_checked(16).filter(|(_, behind)| !behind.is_empty()) {
+            carry = self.absorb(carry, block(whole));
+            rest = behind;
+        }
+        self.last(carry, block(rest), raw.len() as u64)
+    }
+
+    /// The polynomial's value with one more block.
+    fn absorb(&self, mut carry: u64, block: u128) -> u64 {
+        for shift in [0, 32, 64, 96] {
+            carry = times(carry, self.point) + ((block >> shift) as u64 & HALF) + 1;
+            carry = if carry >= P { carry - P } else { carry };
+        }
+        carry
+    }
+
+    /// The multilinear form over the last block, the key's length, and the polynomial of the blocks before.
+    fn last(&self, carry: u64, block: u128, len: u64) -> u32 {
         let words =
             [block as u64 & HALF, (block >> 32) as u64 & HALF, (block >> 64) as u64 & HALF, (block >> 96) as u64];
         let rest = [len, carry & HALF, carry >> 32];
@@ -103,18 +127,17 @@ fn times(a: u64, b: u64) -> u64 {
     if sum >= P { sum - P } else { sum }
 }
 
-/// The words of any key, from its bytes one by one.
-fn words(bytes: impl Iterator<Item = u8>) -> Words {
-    let (mut first, mut last, mut len) = (0u128, 0u64, 0u32);
+/// The words of a key, from its bytes one by one, if they are no more than 16.
+fn words(bytes: impl Iterator<Item = u8>) -> Option<Words> {
+    let (mut both, mut len) = (0u128, 0u32);
     for byte in bytes {
-        if len < 16 {
-            first |= u128::from(byte) << (8 * len);
+        if len == 16 {
+            return None;
         }
-        last = last >> 8 | u64::from(byte) << 56;
+        both |= u128::from(byte) << (8 * len);
         len += 1;
     }
-    let words = Words::split(first);
-    if len <= 16 { words } else { Words { high: last, ..words } }
+    Some(Words::split(both))
 }
 
 /// How two keys compare.
@@ -188,7 +211,27 @@ impl<'k> Keys<'k> {
     /// Takes a key as [`take_new`](Self::take_new) does, be it new or not.
     #[inline(never)]
     pub(super) fn take(&mut self, text: &[u8], start: usize, words: Words) -> Result<(), Trouble> {
-        let hash = self.hash.glance(words, self.case);
+        self.take_hashed(text, start, self.hash.glance(words, self.case))
+    }
+
+    /// Takes any key.
+    pub(super) fn take_any(&mut self, text: &[u8], key: &Token) -> Result<(), Trouble> {
+        let raw = key.raw(text);
+        let hash = if key.plain && raw.len() > 16 && raw.is_ascii() {
+            self.hash.full_plain(raw, self.fold)
+        } else {
+            let short = if self.fold { words(Folded::new(raw)) } else { words(Unescaped::new(raw)) };
+            short.map_or_else(|| self.full(raw), |words| self.hash.glance(words, self.case))
+        };
+        self.take_hashed(text, key.start, hash)
+    }
+
+    /// The full hash of a key, folded if keys are.
+    fn full(&self, raw: &[u8]) -> u32 {
+        if self.fold { self.hash.full(Folded::new(raw)) } else { self.hash.full(Unescaped::new(raw)) }
+    }
+
+    fn take_hashed(&mut self, text: &[u8], start: usize, hash: u32) -> Result<(), Trouble> {
         let entries = self.table.get(self.base..self.top).unwrap_or_default();
         if self.top >= self.limit {
             // The table is full; but where this very key is a duplicate, that is the lower code.
@@ -204,19 +247,6 @@ impl<'k> Keys<'k> {
             return Err(Trouble::Fault(Fault { code, at: start }));
         }
         if self.push(hash, start) { Ok(()) } else { Err(Trouble::Short) }
-    }
-
-    /// Takes any key.
-    pub(super) fn take_any(&mut self, text: &[u8], key: &Token) -> Result<(), Trouble> {
-        let raw = key.raw(text);
-        let words = if key.plain && raw.len() > 16 && raw.is_ascii() {
-            Words::ends(raw)
-        } else if self.fold {
-            words(Folded::new(raw))
-        } else {
-            words(Unescaped::new(raw))
-        };
-        self.take(text, key.start, words)
     }
 
     #[inline(always)]
@@ -299,14 +329,14 @@ impl<'k> Keys<'k> {
     /// The earliest key among the entries from `base` to `top` that repeats one before it.
     #[cold]
     fn sorted(&mut self, text: &[u8], base: usize, top: usize) -> Result<Option<Fault>, Trouble> {
-        if let Some(entries) = self.table.get_mut(base..top) {
-            for entry in entries.iter_mut() {
-                let at = *entry as u32;
-                let raw = raw_key(text, at as usize);
-                let hash =
-                    if self.fold { self.hash.full(Folded::new(raw)) } else { self.hash.full(Unescaped::new(raw)) };
+        for place in base..top {
+            let at = self.table.get(place).map_or(0, |&entry| entry as u32);
+            let hash = self.full(raw_key(text, at as usize));
+            if let Some(entry) = self.table.get_mut(place) {
                 *entry = u64::from(hash) << 32 | u64::from(at);
             }
+        }
+        if let Some(entries) = self.table.get_mut(base..top) {
             sort(entries);
         }
         let mut rest = self.table.get(base..top).unwrap_or_default();
@@ -335,6 +365,14 @@ impl<'k> Keys<'k> {
 #[cold]
 fn likeness(text: &[u8], a: usize, b: usize) -> Likeness {
     let (a, b) = (raw_key(text, a), raw_key(text, b));
+    let simple = |raw: &[u8]| raw.is_ascii() && memchr::memchr(b'\\', raw).is_none();
+    if simple(a) && simple(b) {
+        return match (a == b, a.eq_ignore_ascii_case(b)) {
+            (true, _) => Likeness::Equal,
+            (false, true) => Likeness::Folded,
+            (false, false) => Likeness::Different,
+        };
+    }
     if Unescaped::new(a).eq(Unescaped::new(b)) {
         Likeness::Equal
     } else if Folded::new(a).eq(Folded::new(b)) {

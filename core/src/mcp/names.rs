@@ -81,7 +81,8 @@ impl Names {
         let known = if member == Member::Params { self.params.unwrap_or(META_ALONE) } else { META_ALONE };
         if let Some((_, below)) = find(known, |(name, _)| name, key) {
             self.below = below;
-        } else if known.iter().any(|(name, _)| name.is_like(key)) {
+        } else if member == Member::Params && known.iter().any(|(name, _)| name.is_like(key)) {
+            // A result's own members are the tool's; only what is in its _meta has names of the protocol.
             self.note(key.token.start);
         }
     }
@@ -104,9 +105,11 @@ impl Inside for Names {
         }
         let found = if plain {
             // Sorted by length, so that the names that are short, as the most frequent are, come first.
-            match Words::short(raw) {
-                Words::NONE => METHODS.iter().find(|(name, _)| name.text.as_bytes() == raw),
-                words => METHODS.iter().find(|(name, _)| name.words == words),
+            let words = Words::short(raw);
+            if words == Words::NONE {
+                METHODS.iter().find(|(name, _)| name.text.as_bytes() == raw)
+            } else {
+                METHODS.iter().find(|(name, _)| name.words == words)
             }
         } else {
             METHODS.iter().find(|(name, _)| Unescaped::new(raw).eq(name.text.bytes()))
@@ -137,7 +140,7 @@ impl Inside for Names {
     }
 
     fn misspelt(&mut self, text: &[u8], params: &[u8]) -> Option<usize> {
-        if self.late && self.params.is_some() {
+        if self.late {
             let mut look = |level: usize, key: Cursor<'_>| {
                 let (start, plain) = (key.place(text), !key.bytes().contains(&b'\\'));
                 let token = Token { start, end: start + key.bytes().len(), plain };
