@@ -89,7 +89,7 @@ class Running:
             bufsize=0,
             start_new_session=True,
             pass_fds=tuple(pass_fds),
-            # Python servers write as they print, whatever the caller's environment says: what is measured is measured so.
+            # Python servers write as they print, whatever the caller's environment says: so it was measured.
             env={**os.environ, "PYTHONUNBUFFERED": "1", **(env or {}), MARK: self.mark},
         )
         assert self._process.stdout and self._process.stderr
