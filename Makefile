@@ -90,4 +90,4 @@ venv: .venv/ready
 	touch $@
 
 clean:
-	rm -rf target .venv .venv-interop .tools $(addsuffix /target,$(SIDE)) tests/fuzz/artifacts tests/fuzz/corpus
+	rm -rf target .venv .venv-interop $(addsuffix /target,$(SIDE)) tests/fuzz/artifacts tests/fuzz/corpus

@@ -12,7 +12,8 @@ use linegate::{Direction, Policy, Profile, Revision};
 
 /// A gate for newline-delimited JSON-RPC and MCP on stdio.
 ///
-/// Exit status: 0 clean, 1 refusals or violations, 2 could not do it.
+/// Exit status: 0 clean, 1 refusals or violations, 2 could not do it; of run, the server's, or 1 where a refusal ended the
+/// session.
 #[derive(Debug, Parser)]
 #[command(name = "linegate", version, about, disable_help_subcommand = true)]
 pub struct Cli {
@@ -29,6 +30,8 @@ pub enum Command {
     /// Start a server and check that it speaks, and that nothing but messages stands on its stdout.
     Check(CheckArgs),
     /// Stand between a client (stdin, stdout) and a server, and pass on checked lines only.
+    ///
+    /// Exit status: the server's; 1 where a refusal ended the session; 2 where the server could not be started.
     Run(RunArgs),
     /// Print the table of codes and switches.
     Rules(RulesArgs),

@@ -208,3 +208,10 @@ impl fmt::Display for Code {
         write!(f, "{} {}", self.number(), self.name())
     }
 }
+
+/// A verdict and the byte it is about, counted from the frame's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) code: Code,
+    pub(crate) at: usize,
+}

@@ -5,8 +5,7 @@
 //! its line can't hang the reader: a first byte that can't begin JSON text, and a line that has grown beyond `max_frame`.
 //! The rest of such a line is discarded in constant memory and gets no second verdict.
 
-use crate::code::Code;
-use crate::json::Fault;
+use crate::code::{Code, Fault};
 use crate::limits::{Switch, Switches};
 use crate::storage::Storage;
 

@@ -5,9 +5,9 @@
 //! run of replies, and whether the session is over.
 
 use crate::audit::Fingerprint;
-use crate::code::{Code, Stage};
+use crate::code::{Code, Fault, Stage};
 use crate::framer::{Cut, Framer, inspect, is_surrounded, strip_cr};
-use crate::json::{Fault, KeyHash, Stop, Text, Unescaped, walk};
+use crate::json::{KeyHash, Stop, Text, Unescaped, walk};
 use crate::limits::{Direction, MAX_METHOD, Profile, Switch, Switches};
 use crate::mcp::{Names, Revision};
 use crate::options::{BadOptions, Batches, ErrorId, Options, Policy};

@@ -5,9 +5,9 @@
 //! to right: names at the key, values at their first byte, what needs the whole object at its closing brace; 309 last of
 //! all, because it alone says that a well-formed request was meant.
 
-use crate::code::Code;
+use crate::code::{Code, Fault};
 use crate::json::{
-    Cursor, Fault, Kind as Json, Sink, Token, Unescaped, Words, folds_to, is_integer, is_safe_integer, is_sound,
+    Cursor, Kind as Json, Sink, Token, Unescaped, Words, folds_to, is_integer, is_safe_integer, is_sound,
 };
 use crate::limits::{MAX_METHOD, Switch, Switches};
 

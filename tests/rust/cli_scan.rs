@@ -280,9 +280,9 @@ fn text_for_people_has_no_colour_in_a_pipe() {
     running.send("{\"jsonrpc\":\"2.0\",\"id\":\"\u{85}\",\"method\":\"a\\u001b[31m\"}\n{\"a\":1,\"a\":2}\n");
     let outcome = running.finish();
     let lines = outcome.lines();
-    assert_eq!(lines[0], "line 1 at offset 0: accept request a\\u{1b}[31m id \"\\u{85}\"");
+    assert_eq!(lines[0], "line 1 at offset 0: accepted request a\\u{1b}[31m id \"\\u{85}\"");
     assert!(
-        lines[1].starts_with("line 2 at offset 51: reject 209 duplicate_key, byte 7 of the line: An object"),
+        lines[1].starts_with("line 2 at offset 51: refused 209 duplicate_key, byte 7 of the line: An object"),
         "{}",
         lines[1]
     );

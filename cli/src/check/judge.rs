@@ -5,7 +5,7 @@
 
 use std::io;
 
-use linegate::{Code, Direction, Event, Fed, Gate, Policy, Revision};
+use linegate::{Code, Direction, Event, Fed, Gate, Policy, Revision, Stage};
 use linegate_host::HeapStorage;
 use serde_json::Value;
 
@@ -82,12 +82,13 @@ pub fn lifecycle(run: &Run, status_counts: bool) -> Result<Option<String>, Findi
 /// Bytes of a bad line that are shown.
 const SHOWN: usize = 48;
 
-/// Judges every byte of one stdout: it has to consist of lines that the gate of a client accepts.
+/// Judges every byte of one stdout: it has to consist of lines that the gate of a client accepts, as far as its stages up to
+/// `last` can tell.
 ///
 /// # Errors
 ///
 /// The system gives no randomness for the gate's key.
-pub fn stdout(stream: &[u8], revision: Revision, whole: bool) -> io::Result<Option<BadLine>> {
+pub fn stdout(stream: &[u8], revision: Revision, whole: bool, last: Stage) -> io::Result<Option<BadLine>> {
     let mut options = gates::options(Direction::FromServer).map_err(io::Error::other)?;
     options.revision = revision;
     options.policy = Policy::Continue;
@@ -95,7 +96,8 @@ pub fn stdout(stream: &[u8], revision: Revision, whole: bool) -> io::Result<Opti
 
     let mut first: Option<BadLine> = None;
     for (index, line) in stream.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let Some((code, at)) = verdict(&mut gate, line, whole) else { continue };
+        let verdict = verdict(&mut gate, line, whole).filter(|(code, _)| code.stage() <= last);
+        let Some((code, at)) = verdict else { continue };
         if let Some(first) = &mut first {
             first.bad_lines += 1;
             continue;

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use linegate::Revision;
+use linegate::{Revision, Stage};
 use serde_json::{Value, json};
 
 use super::child::Exit;
@@ -231,7 +231,10 @@ fn stdout_clean(before: &[Outcome], revision: Revision, outcome: &mut Outcome) -
         for (number, run) in judged.runs.iter().enumerate() {
             bytes += run.stdout.len();
             let whole = run.exit != Exit::Killed;
-            if let Some(line) = judge::stdout(&run.stdout, revision, whole)? {
+            // What answers a malformed line may be malformed by what it repeats of it, such as an id that is none: that is told
+            // as an effect. Bytes that are no JSON are dirt all the same.
+            let last = if judged.malformed.is_some() { Stage::Json } else { Stage::Caller };
+            if let Some(line) = judge::stdout(&run.stdout, revision, whole, last)? {
                 clean = false;
                 outcome.dirt.get_or_insert_with(|| Dirt { scenario: judged.name.clone(), run: number, line });
             }

@@ -250,12 +250,11 @@ impl Session {
     fn conclude(&self, ended: &Ended) -> u8 {
         let code = exit_code(ended.status);
         self.shared.report.conclude();
-        if !self.shared.ended() {
-            return code;
-        }
-        if code != 0 {
+        // That a signal ended it is no news to who sent one; where a refusal ended the session its status has no other place.
+        let by_itself = matches!(self.phase, Phase::Open | Phase::Closing) && !self.signalled;
+        if code != 0 && (by_itself || self.shared.ended()) {
             tell(format_args!("the server ended with status {code}"));
         }
-        1
+        if self.shared.ended() { 1 } else { code }
     }
 }

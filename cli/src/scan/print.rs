@@ -106,7 +106,7 @@ impl<W: Write> Text<W> {
 
 impl<W: Write> Printer for Text<W> {
     fn accept(&mut self, frame: u64, line: Line, accepted: &Accepted<'_>) -> io::Result<()> {
-        write!(self.0, "line {frame} at offset {}: {GOOD}accept{GOOD:#} {}", line.offset, accepted.kind.name())?;
+        write!(self.0, "line {frame} at offset {}: {GOOD}accepted{GOOD:#} {}", line.offset, accepted.kind.name())?;
         if let Some(method) = accepted.method {
             write!(self.0, " {}", printable(method))?;
         }
@@ -119,7 +119,7 @@ impl<W: Write> Printer for Text<W> {
     fn reject(&mut self, frame: u64, line: Line, rejected: &Rejected) -> io::Result<()> {
         let Rejected { code, at, .. } = rejected;
         let (offset, text) = (line.offset, code.text());
-        writeln!(self.0, "line {frame} at offset {offset}: {BAD}reject{BAD:#} {code}, byte {at} of the line: {text}")
+        writeln!(self.0, "line {frame} at offset {offset}: {BAD}refused{BAD:#} {code}, byte {at} of the line: {text}")
     }
 
     fn summary(&mut self, accepted: u64, rejected: u64) -> io::Result<()> {

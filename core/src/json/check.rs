@@ -9,8 +9,8 @@
 use super::keys::{KeyHash, Keys, Trouble};
 use super::number::{number, short_integer};
 use super::string::{Escape, SEPARATORS, Unescaped, Words, clean_run, escape, short_run, short_string};
-use super::{Fault, Kind, Token};
-use crate::code::Code;
+use super::{Kind, Token};
+use crate::code::{Code, Fault};
 use crate::limits::{MAX_DEPTH, MAX_KEY, Profile, Switch, Switches};
 
 /// Is told of values and keys as the walk meets them. The root value is of level 0; the keys and elements of a container of

@@ -17,9 +17,9 @@ use core::hash::Hasher as _;
 
 use siphasher::sip::SipHasher24;
 
+use super::Token;
 use super::string::{Folded, Unescaped, Words};
-use super::{Fault, Token};
-use crate::code::Code;
+use crate::code::{Code, Fault};
 use crate::limits::AuditKey;
 
 /// Keys of an object that are compared one by one as they come.

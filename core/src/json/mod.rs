@@ -15,7 +15,7 @@ pub(crate) use keys::KeyHash;
 pub(crate) use number::{is_integer, is_safe_integer};
 pub(crate) use string::{Unescaped, Words, folds_to, is_sound};
 
-use crate::code::Code;
+use crate::code::Fault;
 
 /// The type of a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,13 +32,6 @@ pub enum Kind {
     Bool,
     /// `null`
     Null,
-}
-
-/// A verdict and the byte it is about, counted from the frame's start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    pub(crate) code: Code,
-    pub(crate) at: usize,
 }
 
 /// A string token in checked text: from its opening quote to behind its closing one.

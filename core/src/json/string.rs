@@ -1,7 +1,6 @@
 //! Inside of strings: finding their end fast, judging their escapes, and reading them unescaped or case-folded.
 
-use super::Fault;
-use crate::code::Code;
+use crate::code::{Code, Fault};
 use crate::limits::{Switch, Switches};
 
 const ONES: u64 = 0x0101_0101_0101_0101;

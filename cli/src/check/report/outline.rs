@@ -6,7 +6,7 @@
 use crate::check::child::Run;
 use crate::check::finding::Class;
 use crate::check::outcome::{Outcome, Verdict};
-use crate::check::setup::{Server, Setup};
+use crate::check::setup::{Action, Server, Setup};
 use crate::check::text::{command_line, pipeline};
 use crate::tell::printable;
 
@@ -71,6 +71,11 @@ impl<'a> Outline<'a> {
     /// Whether the built-in server was checked.
     pub const fn is_example(&self) -> bool {
         matches!(self.setup.server, Server::Example(_))
+    }
+
+    /// Whether no tool of the server was called, so that what its tools print was not seen.
+    pub const fn calls_no_tool(&self) -> bool {
+        matches!(self.setup.action, Action::Harmless)
     }
 
     /// What was checked.

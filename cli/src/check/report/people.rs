@@ -108,7 +108,9 @@ fn result(outline: &Outline<'_>, first: Option<&Outcome>, out: &mut impl Write) 
     let [ok, failed, skipped] = [Verdict::Ok, Verdict::Fail, Verdict::Skip].map(|verdict| outline.count(verdict));
     let not_run = if skipped == 0 { String::new() } else { format!(", {skipped} not run") };
     let Some(first) = first else {
-        return writeln!(out, "{GOOD}clean{GOOD:#}: {ok} ok{not_run}");
+        let unseen =
+            if outline.calls_no_tool() { "; no tool was called, name a harmless one: --call NAME JSON" } else { "" };
+        return writeln!(out, "{GOOD}clean{GOOD:#}: {ok} ok{not_run}{unseen}");
     };
     let total = ok + failed + skipped;
     let classes = Class::ALL.map(|class| format!("{} {}", class.name(), outline.violations(class)));
