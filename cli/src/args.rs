@@ -270,3 +270,18 @@ fn assignment(given: &str) -> Result<(String, String), String> {
         _ => Err("give a name, an equals sign and a value, such as LOG=off".to_owned()),
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use clap::Parser as _;
+    use linegate_host::supervise::Waits;
+
+    use super::{Cli, Command};
+
+    #[test]
+    fn run_waits_as_long_as_the_supervisor_does() {
+        let Command::Run(run) = Cli::parse_from(["linegate", "run", "--", "server"]).command else { unreachable!() };
+        let Waits { close, term } = Waits::default();
+        assert_eq!((run.close_wait, run.term_wait), (close, term));
+    }
+}

@@ -73,7 +73,8 @@ impl Profile {
             .with(Switch::EscapedNul)
             .with(Switch::BigIntegers)
             .with(Switch::NumberRange)
-            .with(Switch::ForbiddenKeys);
+            .with(Switch::ForbiddenKeys)
+            .with(Switch::Depth);
         match self {
             Self::Strict => strict,
             Self::Data => data,
@@ -160,7 +161,7 @@ switches! {
     UnknownMembers 12 "unknown_members" UnknownMember
         "Members of the message other than the six of JSON-RPC pass. The Python SDK ignores them, the TypeScript SDK refuses the message.";
     Depth 13 "max_depth" TooDeep
-        "Values deeper than 32 pass, up to the limit max_depth. json-c and coreJSON refuse them, others follow at 100 and beyond.";
+        "Values deeper than 32 pass, up to the limit max_depth, which alone decides how deep. json-c and coreJSON refuse them, others follow at 100 and beyond.";
 }
 
 /// A set of switches.

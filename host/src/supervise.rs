@@ -19,7 +19,8 @@ const GRACE: Duration = Duration::from_millis(100);
 /// How long a server may take to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// From the closing of its input until it gets SIGTERM. Default 2 s.
+    /// From the closing of its input until it gets SIGTERM. Default 5 s: a slow starter must not be ended before it has read
+    /// that its input is over.
     pub close: Duration,
     /// From SIGTERM until it gets SIGKILL. Default 1 s: clients that started this process commonly give it two seconds
     /// before they kill it, and then nobody would be left to end the server.
@@ -28,7 +29,7 @@ pub struct Waits {
 
 impl Default for Waits {
     fn default() -> Self {
-        Self { close: Duration::from_secs(2), term: Duration::from_secs(1) }
+        Self { close: Duration::from_secs(5), term: Duration::from_secs(1) }
     }
 }
 

@@ -1,5 +1,5 @@
-//! The walker: one pass over a line's content, without recursion, that gives the first fault of the text stage or reports
-//! the members of the outer levels to a sink.
+//! The walker: one pass over a line's content that gives the first fault of the text stage or reports the members of the
+//! outer levels to a sink. However deep a line nests, the stack doesn't: one bit remembers each open container.
 //!
 //! Faults are met reading left to right. What can't be decided at the byte itself keeps its place all the same: the rest of
 //! the frame is proved to be UTF-8 once, at the first byte beyond ASCII, and an ill-formed sequence then stands as the

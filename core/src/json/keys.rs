@@ -288,7 +288,7 @@ impl<'k> Keys<'k> {
         Ok(())
     }
 
-    /// The earliest duplicate that waits in the open objects, `key` with it if the walk stopped at one that was not taken.
+    /// The earliest duplicate that waits in the open objects, the key at which the walk stopped among them.
     #[cold]
     pub(super) fn pending(&mut self, text: &[u8]) -> Result<Option<Fault>, Trouble> {
         let (mut base, mut top) = (self.base, self.top);

@@ -10,72 +10,27 @@ there, and the others still run.
 import json
 import os
 import sys
-import traceback
 
 import anyio
 from mcp import ClientSession, McpError, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
+from steps import STEP_SECONDS, call, concurrent, echo, failed, progress, record, take, tools
 
-STEP_SECONDS = 20
 ANSWER_TO_CANCEL_SECONDS = 1
-TEXT = 'two\nlines, a "quote", \\, \r, \u00e9, \u2028, \U0001f642, </script>'
 
 
-def text_of(result):
-    return None if result.isError else result.content[0].text
-
-
-async def call(session, name, arguments=None, **options):
-    return text_of(await session.call_tool(name, arguments, **options))
-
-
-async def step_tools(session):
-    return sorted(tool.name for tool in (await session.list_tools()).tools)
-
-
-async def step_echo(session):
-    return await call(session, "echo", {"text": TEXT}) == TEXT
-
-
-async def step_record(session):
-    return await call(session, "record", {"text": "from a client"})
-
-
-async def step_progress(session):
-    seen = []
-
-    async def progress(value, total, message):
-        seen.append([value, total, message])
-
-    result = await call(session, "climb", {"steps": 5}, progress_callback=progress)
-    return {"result": result, "seen": seen}
-
-
-async def step_concurrent(session):
-    answers = {}
-
-    async def one(number):
-        arguments = {"text": f"call {number}", "seconds": (number * 37 % 100) / 1000}
-        answers[number] = await call(session, "pause", arguments)
-
-    async with anyio.create_task_group() as tasks:
-        for number in range(100):
-            tasks.start_soon(one, number)
-    return sum(answers[number] == f"call {number}" for number in range(100))
-
-
-async def step_cancel(session):
+async def cancel(session):
     outcome = {}
     begun = anyio.Event()
     settled = anyio.Event()
 
-    async def progress(value, total, message):
+    async def note(value, total, message):
         outcome["id"] = int(message)
         begun.set()
 
     async def run():
         try:
-            outcome["result"] = await call(session, "slow", progress_callback=progress)
+            outcome["result"] = await call(session, "slow", progress_callback=note)
         except McpError as error:
             outcome["error"] = error.error.message
         settled.set()
@@ -94,11 +49,11 @@ async def step_cancel(session):
     return outcome
 
 
-async def step_unknown_tool(session):
-    return (await session.call_tool("no_such_tool", {})).isError
+async def unknown_tool(session):
+    return failed(await session.call_tool("no_such_tool", {}))
 
 
-async def step_unknown_resource(session):
+async def unknown_resource(session):
     try:
         await session.read_resource("nowhere://at/all")
     except McpError as error:
@@ -113,15 +68,10 @@ async def run(command, report):
             hello = await session.initialize()
         report["server"] = hello.serverInfo.name
         report["revision"] = hello.protocolVersion
-        for name, step in STEPS.items():
-            try:
-                with anyio.fail_after(STEP_SECONDS):
-                    report[name] = await step(session)
-            except Exception:
-                report[name] = traceback.format_exc()
+        await take(STEPS, session, report)
 
 
-STEPS = {name.removeprefix("step_"): value for name, value in list(globals().items()) if name.startswith("step_")}
+STEPS = [tools, echo, record, progress, concurrent, cancel, unknown_tool, unknown_resource]
 
 if __name__ == "__main__":
     report = {}
