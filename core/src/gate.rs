@@ -7,7 +7,7 @@
 use crate::audit::Fingerprint;
 use crate::code::{Code, Fault, Stage};
 use crate::framer::{Cut, Framer, inspect, is_surrounded, strip_cr};
-use crate::json::{KeyHash, Stop, Text, Unescaped, walk};
+use crate::json::{KeyHash, Stop, Text, Unescaped, Walker, walk};
 use crate::limits::{Direction, MAX_METHOD, Profile, Switch, Switches};
 use crate::mcp::{Names, Revision};
 use crate::options::{BadOptions, Batches, ErrorId, Options, Policy};
@@ -378,7 +378,7 @@ impl Judge {
         let names = || Names::new(self.options.revision.is_mcp());
         loop {
             let mut reader = Reader::new(content, &self.shape, names());
-            match walk(ahead, len, &self.text, table, &self.hash, fold, &mut reader) {
+            match walk(ahead, len, &self.text, table, &self.hash, fold, |walker, at| reader.line(walker, at)) {
                 Ok(needed) => {
                     let loosened = loosened.union(needed);
                     return Ok(conclude(content, &reader, loosened, &self.shape, &mut self.parts, &mut self.method));
@@ -413,7 +413,8 @@ impl Judge {
     fn refuse(&self, content: &[u8], fault: Fault) -> Verdict {
         let is_json = fault.code.rpc_code() == Some(crate::code::INVALID_REQUEST);
         let mut reader = Reader::new(content, &self.shape, Names::new(false));
-        if !is_json || walk(content, content.len(), &Text::GRAMMAR, &mut [], &self.hash, false, &mut reader).is_err() {
+        let root = |walker: &mut Walker<'_, '_>, at| reader.line(walker, at);
+        if !is_json || walk(content, content.len(), &Text::GRAMMAR, &mut [], &self.hash, false, root).is_err() {
             return Verdict::Refuse { fault, id: None, answer: true };
         }
         if reader.is_batch() {

@@ -7,7 +7,7 @@
 
 use crate::code::{Code, Fault};
 use crate::json::{
-    Cursor, Kind as Json, Sink, Token, Unescaped, Words, folds_to, is_integer, is_safe_integer, is_sound,
+    Cursor, Halt, Kind as Json, Listener, Token, Unescaped, Walker, Words, folds_to, is_integer, is_safe_integer, is_sound,
 };
 use crate::limits::{MAX_METHOD, Switch, Switches};
 
@@ -71,25 +71,45 @@ const MEMBERS: [(Member, &str); 6] = [
 ];
 
 impl Member {
-    /// The member of that name, which is given by its words.
+    /// The member whose name and closing quote `word` begins with, and the name's length.
     #[inline(always)]
-    fn named(words: Words) -> Option<Self> {
-        let (name, member) = BY_FIRST_LETTER.get((words.low & 0xF) as usize)?;
-        if words == *name { *member } else { None }
+    fn known(word: u64) -> Option<(Self, usize)> {
+        let name = BY_FIRST_LETTER.get((word & 0xF) as usize)?;
+        if word & name.mask == name.quoted { Some((name.member, name.len)) } else { None }
     }
+
+    /// The member of that name, which is given by its words.
+    fn named(words: Words) -> Option<Self> {
+        MEMBERS.iter().find(|(_, name)| Words::of(name) == words).map(|(member, _)| *member)
+    }
+}
+
+/// A name of the envelope as it stands in a line.
+#[derive(Clone, Copy)]
+struct Quoted {
+    /// Its bytes and the closing quote, the first lowest.
+    quoted: u64,
+    /// Which bits of a word these are.
+    mask: u64,
+    len: usize,
+    member: Member,
 }
 
 /// The members by the low four bits of their first letters, which all differ: one comparison finds a name, whatever the
 /// order in which a peer writes them.
 #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
-const BY_FIRST_LETTER: [(Words, Option<Member>); 16] = {
-    let mut table = [(Words::NONE, None); 16];
+const BY_FIRST_LETTER: [Quoted; 16] = {
+    // No word is like this one.
+    let nothing = Quoted { quoted: 1, mask: 0, len: 0, member: Member::Error };
+    let mut table = [nothing; 16];
     let mut rest: &[(Member, &str)] = &MEMBERS;
     while let [(member, name), others @ ..] = rest {
-        let words = Words::of(name);
-        let place = &mut table[(words.low & 0xF) as usize];
-        assert!(place.1.is_none(), "two names share a place");
-        *place = (words, Some(*member));
+        let (word, len) = (Words::of(name).low, name.len());
+        assert!(len < 8, "a name and its quote fill more than a word");
+        let place = &mut table[(word & 0xF) as usize];
+        assert!(place.mask == 0, "two names share a place");
+        let quoted = word | (b'"' as u64) << (8 * len);
+        *place = Quoted { quoted, mask: u64::MAX >> (56 - 8 * len), len, member: *member };
         rest = others;
     }
     table
@@ -102,8 +122,9 @@ const ERROR_MEMBERS: [&str; 3] = ["code", "message", "data"];
 pub(crate) trait Inside {
     /// A message begins.
     fn begin(&mut self);
-    /// Its method was read: the bytes between the quotes, and whether they are written without escapes.
-    fn method(&mut self, raw: &[u8], plain: bool);
+    /// Its method was read: the bytes between the quotes, whether they are written without escapes, and its words if it is
+    /// at most 16 bytes long, ASCII and plain, else [`Words::NONE`].
+    fn method(&mut self, raw: &[u8], plain: bool, words: Words);
     /// A key of `params` or `result` (level 1) or of an object directly in it (level 2).
     fn key(&mut self, text: &[u8], member: Member, level: usize, key: Token, words: Words);
     /// Whether the object whose key came last has names of its own to look for.
@@ -230,7 +251,6 @@ pub(crate) struct Reader<'t, I> {
     base: usize,
     pub(crate) envelope: Envelope,
     start: usize,
-    member: Option<Member>,
     fault: Option<Fault>,
     /// Rule 309 waits until nothing else of the stage is found.
     params_type: Option<usize>,
@@ -249,7 +269,6 @@ impl<'t, I: Inside> Reader<'t, I> {
             base: 0,
             envelope: Envelope::default(),
             start: 0,
-            member: None,
             fault: None,
             params_type: None,
             messages: 0,
@@ -293,7 +312,6 @@ impl<'t, I: Inside> Reader<'t, I> {
     fn begin_message(&mut self, kind: Json, at: usize) {
         self.messages += 1;
         self.envelope = Envelope::default();
-        self.member = None;
         self.start = at;
         self.inside.begin();
         if self.is_batch() && kind != Json::Object {
@@ -458,90 +476,157 @@ fn judge_error(error: &Slot, text: &[u8], first: &mut First) {
     }
 }
 
-impl<I: Inside> Sink for Reader<'_, I> {
+impl<I: Inside> Reader<'_, I> {
+    /// Passes a line's value.
     #[inline(always)]
-    fn begin(&mut self, level: usize, kind: Json, at: usize) -> bool {
-        if level <= self.base {
-            return self.begin_outer(level, kind, at);
+    pub(crate) fn line(&mut self, walker: &mut Walker<'_, '_>, at: usize) -> Result<usize, Halt> {
+        if walker.byte(at) != b'{' {
+            return self.no_object(walker, at);
         }
-        let Some(member) = self.member else { return false };
-        if level == self.base + 1 {
-            self.put(member, Slot::new(kind, at, at, false));
-            kind == Json::Object && matches!(member, Member::Params | Member::Result)
-        } else {
-            level == self.base + 2 && kind == Json::Object && self.inside.goes_below()
+        self.root = Some(Slot::new(Json::Object, at, at, false));
+        self.message(walker, at, 0)
+    }
+
+    /// Passes a line's value where it is none of an object: the messages of a batch, or anything else.
+    #[inline(never)]
+    fn no_object(&mut self, walker: &mut Walker<'_, '_>, at: usize) -> Result<usize, Halt> {
+        if walker.byte(at) == b'[' {
+            self.root = Some(Slot::new(Json::Array, at, at, false));
+            self.base = 1;
+            return walker.array(at, 0, |walker, at| {
+                if walker.byte(at) == b'{' { self.message(walker, at, 1) } else { self.no_message(walker, at) }
+            });
         }
+        self.no_message(walker, at)
+    }
+
+    /// Passes an object that is to be a message.
+    fn message(&mut self, walker: &mut Walker<'_, '_>, at: usize, depth: usize) -> Result<usize, Halt> {
+        self.begin_message(Json::Object, at);
+        let end = walker.object(self, at, depth)?;
+        self.end_message(end - 1);
+        Ok(end)
+    }
+
+    /// Passes what stands where a message should, and can't be one.
+    fn no_message(&mut self, walker: &mut Walker<'_, '_>, at: usize) -> Result<usize, Halt> {
+        let value = walker.value(at, self.base)?;
+        self.root = self.root.or(Some(Slot::new(value.kind, at, at, false)));
+        self.begin_message(value.kind, at);
+        self.end_message(value.end - 1);
+        Ok(value.end)
+    }
+}
+
+impl<I: Inside> Listener for Reader<'_, I> {
+    type Name = Option<Member>;
+
+    #[inline(always)]
+    fn known(word: u64) -> Option<(Option<Member>, usize)> {
+        Member::known(word).map(|(member, len)| (Some(member), len))
+    }
+
+    #[cold]
+    fn key(&mut self, key: Token, words: Words) -> Option<Member> {
+        let member = Member::named(words);
+        if member.is_none() {
+            self.other_key(key);
+        }
+        member
     }
 
     #[inline(always)]
-    fn end(&mut self, level: usize, end: usize) {
-        if level == self.base {
-            self.end_message(end - 1);
-        } else if level == self.base + 1
-            && let Some(member) = self.member
-            && let Some(Some(slot)) = self.envelope.slots.get_mut(member as usize)
+    fn value(
+        &mut self,
+        walker: &mut Walker<'_, '_>,
+        name: Option<Member>,
+        at: usize,
+        depth: usize,
+    ) -> Result<usize, Halt> {
+        let slot = if let Some(member @ (Member::Params | Member::Result)) = name
+            && walker.byte(at) == b'{'
         {
-            slot.end = end as u32;
-        }
-    }
-
-    #[inline(always)]
-    fn scalar(&mut self, level: usize, kind: Json, start: usize, end: usize, plain: bool) {
-        if level == self.base + 1 {
-            let Some(member) = self.member else { return };
-            let slot = Slot::new(kind, start, end, plain);
-            self.put(member, slot);
-            if member == Member::Method
+            let end = walker.object(&mut Outer { text: self.text, inside: &mut self.inside, member }, at, depth)?;
+            Slot::new(Json::Object, at, end, false)
+        } else {
+            let value = walker.value(at, depth)?;
+            let slot = Slot::new(value.kind, at, value.end, value.plain);
+            if name == Some(Member::Method)
                 && let Some(raw) = slot.string(self.text)
             {
-                self.inside.method(raw, plain);
+                self.inside.method(raw, value.plain, value.words);
             }
-        } else if level <= self.base {
-            self.begin_outer(level, kind, start);
-            self.end_message(end - 1);
+            slot
+        };
+        if let Some(member) = name {
+            self.envelope.ids += u32::from(member == Member::Id);
+            if let Some(place) = self.envelope.slots.get_mut(member as usize) {
+                *place = Some(slot);
+            }
         }
+        Ok(slot.end())
+    }
+}
+
+/// Listens to the members of params or of a result.
+struct Outer<'t, 'i, I> {
+    text: &'t [u8],
+    inside: &'i mut I,
+    member: Member,
+}
+
+impl<I: Inside> Listener for Outer<'_, '_, I> {
+    type Name = ();
+
+    #[inline(always)]
+    fn key(&mut self, key: Token, words: Words) {
+        self.inside.key(self.text, self.member, 1, key, words);
     }
 
     #[inline(always)]
-    fn key(&mut self, level: usize, key: Token, words: Words) {
-        if level == self.base + 1 {
-            self.member = Member::named(words);
-            match self.member {
-                Some(member) => self.envelope.ids += u32::from(member == Member::Id),
-                None => self.other_key(key.start, key.end, key.plain),
-            }
-        } else if let Some(member @ (Member::Params | Member::Result)) = self.member {
-            self.inside.key(self.text, member, level - self.base - 1, key, words);
+    fn value(&mut self, walker: &mut Walker<'_, '_>, (): (), at: usize, depth: usize) -> Result<usize, Halt> {
+        if walker.byte(at) == b'{' && self.inside.goes_below() {
+            return below(walker, Inner { text: self.text, inside: self.inside, member: self.member }, at, depth);
         }
+        Ok(walker.value(at, depth)?.end)
+    }
+}
+
+/// Passes an object directly in params or a result that has names of its own to look for.
+#[inline(never)]
+fn below<I: Inside>(
+    walker: &mut Walker<'_, '_>,
+    mut inner: Inner<'_, '_, I>,
+    at: usize,
+    depth: usize,
+) -> Result<usize, Halt> {
+    walker.object(&mut inner, at, depth)
+}
+
+/// Listens to the members of an object directly in params or a result.
+struct Inner<'t, 'i, I> {
+    text: &'t [u8],
+    inside: &'i mut I,
+    member: Member,
+}
+
+impl<I: Inside> Listener for Inner<'_, '_, I> {
+    type Name = ();
+
+    #[inline(always)]
+    fn key(&mut self, key: Token, words: Words) {
+        self.inside.key(self.text, self.member, 2, key, words);
+    }
+
+    #[inline(always)]
+    fn value(&mut self, walker: &mut Walker<'_, '_>, (): (), at: usize, depth: usize) -> Result<usize, Halt> {
+        Ok(walker.value(at, depth)?.end)
     }
 }
 
 impl<I: Inside> Reader<'_, I> {
-    #[inline(always)]
-    fn put(&mut self, member: Member, slot: Slot) {
-        if let Some(place) = self.envelope.slots.get_mut(member as usize) {
-            *place = Some(slot);
-        }
-    }
-
-    /// The root or, in a batch, a message begins. Whether it is worth a look inside.
-    #[inline(never)]
-    fn begin_outer(&mut self, level: usize, kind: Json, at: usize) -> bool {
-        if level == 0 {
-            self.root = Some(Slot::new(kind, at, at, false));
-            if kind == Json::Array {
-                self.base = 1;
-                return true;
-            }
-        }
-        self.begin_message(kind, at);
-        kind == Json::Object
-    }
-
     /// A key of the envelope that is none of its names as they are spelt.
-    #[cold]
-    fn other_key(&mut self, start: usize, end: usize, plain: bool) {
-        let key = Token { start, end, plain };
+    fn other_key(&mut self, key: Token) {
         let raw = key.raw(self.text);
         match MEMBERS.iter().find(|(_, name)| folds_to(raw, key.plain, name)) {
             Some((member, name)) => {

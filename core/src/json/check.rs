@@ -1,5 +1,6 @@
-//! The walker: one pass over a line's content that gives the first fault of the text stage or reports the members of the
-//! outer levels to a sink. However deep a line nests, the stack doesn't: one bit remembers each open container.
+//! The walker: one pass over a line's content that gives the first fault of the text stage. Who wants to know what is in the
+//! outer objects passes them member by member and says of each value how it is to be passed; what nobody asks for is passed
+//! in one go. However deep a line nests, the stack doesn't: one bit remembers each open container.
 //!
 //! Faults are met reading left to right. What can't be decided at the byte itself keeps its place all the same: the rest of
 //! the frame is proved to be UTF-8 once, at the first byte beyond ASCII, and an ill-formed sequence then stands as the
@@ -8,44 +9,39 @@
 
 use super::keys::{KeyHash, Keys, Trouble};
 use super::number::{number, short_integer};
-use super::string::{Escape, SEPARATORS, Unescaped, Words, clean_run, escape, short_run, short_string};
+use super::string::{Escape, SEPARATORS, Unescaped, Words, clean_run, eight, escape, short_run, short_string};
 use super::{Kind, Token};
 use crate::code::{Code, Fault};
 use crate::limits::{MAX_DEPTH, MAX_KEY, Profile, Switch, Switches};
 
-/// Is told of values and keys as the walk meets them. The root value is of level 0; the keys and elements of a container of
-/// level n are of level n+1.
-pub(crate) trait Sink {
-    /// An object or array begins at `at`. Whether to tell of what is in it.
-    fn begin(&mut self, level: usize, kind: Kind, at: usize) -> bool;
+/// Who reads an object while it is walked: is told of each key, and says how its value is passed.
+pub(crate) trait Listener {
+    /// What a key comes to.
+    type Name: Copy;
 
-    /// The object or array of that level that began last ends before `end`.
-    fn end(&mut self, level: usize, end: usize);
-
-    /// A value of another kind. `plain`: it is not a string with escapes.
-    fn scalar(&mut self, level: usize, kind: Kind, start: usize, end: usize, plain: bool);
-
-    /// A key of that level, with its words if it is at most 16 bytes long, ASCII and plain, else [`Words::NONE`].
-    fn key(&mut self, level: usize, key: Token, words: Words);
-}
-
-/// Walks where nobody listens.
-struct Deaf;
-
-impl Sink for Deaf {
+    /// The name that `word` begins with, if it is one that the object's keys usually are, and its length, at most 7. `word`
+    /// is what follows a key's opening quote, the closing quote a part of the comparison.
     #[inline(always)]
-    fn begin(&mut self, _: usize, _: Kind, _: usize) -> bool {
-        true
+    fn known(_word: u64) -> Option<(Self::Name, usize)> {
+        None
     }
 
-    #[inline(always)]
-    fn end(&mut self, _: usize, _: usize) {}
+    /// Any other key, with its words if it is at most 16 bytes long, ASCII and plain, else [`Words::NONE`].
+    fn key(&mut self, key: Token, words: Words) -> Self::Name;
 
-    #[inline(always)]
-    fn scalar(&mut self, _: usize, _: Kind, _: usize, _: usize, _: bool) {}
+    /// Passes the value of that key, which begins at `at` where `depth` containers are open: [`Walker::value`],
+    /// [`Walker::object`] or [`Walker::array`]. Gives its end.
+    fn value(&mut self, walker: &mut Walker<'_, '_>, name: Self::Name, at: usize, depth: usize) -> Result<usize, Halt>;
+}
 
-    #[inline(always)]
-    fn key(&mut self, _: usize, _: Token, _: Words) {}
+/// A value that was passed.
+pub(crate) struct Value {
+    pub(crate) kind: Kind,
+    pub(crate) end: usize,
+    /// It is not a string with escapes.
+    pub(crate) plain: bool,
+    /// Those of a string that is at most 16 bytes long, ASCII and plain.
+    pub(crate) words: Words,
 }
 
 /// What the text stage holds a line to.
@@ -74,15 +70,17 @@ pub(crate) enum Stop {
 }
 
 /// Walks over the text that stands before `end` in `ahead`; if anything follows it there, a line feed or a carriage return
-/// comes first. Gives the switches without which it would have been refused.
-pub(crate) fn walk<S: Sink>(
+/// comes first. `root` passes the value, whose place it is given, and gives its end. Gives the switches without which the
+/// text would have been refused.
+#[inline(always)]
+pub(crate) fn walk(
     ahead: &[u8],
     end: usize,
     rules: &Text,
     table: &mut [u64],
     hash: &KeyHash,
     fold: bool,
-    sink: &mut S,
+    root: impl FnOnce(&mut Walker<'_, '_>, usize) -> Result<usize, Halt>,
 ) -> Result<Switches, Stop> {
     let refuse_folded = !rules.allowed.contains(Switch::CaseCollisions);
     let text = ahead.get(..end).unwrap_or_default();
@@ -100,7 +98,7 @@ pub(crate) fn walk<S: Sink>(
         keys: Keys::new(table, hash, rules.max_keys, fold, refuse_folded),
         trouble: Trouble::Short,
     };
-    match walker.line(sink) {
+    match walker.line(root) {
         Ok(()) => Ok(walker.needed),
         Err(Halt) => Err(walker.stop()),
     }
@@ -143,9 +141,10 @@ const fn may_be_forbidden(words: Words) -> bool {
 }
 
 /// The walk can't go on; why is in the walker. Of no size, so that the way out costs the way through nothing.
-struct Halt;
+pub(crate) struct Halt;
 
-struct Walker<'t, 'k> {
+/// Passes values, whole or member by member.
+pub(crate) struct Walker<'t, 'k> {
     /// The text and perhaps more, so that most loads of several bytes succeed; what follows it can't be taken for a part of it.
     ahead: &'t [u8],
     /// The content, or what stands before its first ill-formed UTF-8 sequence once that is known.
@@ -168,18 +167,155 @@ struct Walker<'t, 'k> {
 impl Walker<'_, '_> {
     /// The whole content: one value, and white space around it.
     #[inline(always)]
-    fn line<S: Sink>(&mut self, sink: &mut S) -> Result<(), Halt> {
+    fn line(&mut self, root: impl FnOnce(&mut Self, usize) -> Result<usize, Halt>) -> Result<(), Halt> {
         let mut at = 0;
-        skip_space(self.text, &mut at);
-        at = self.value(sink, at, 0)?;
+        skip_space(self.ahead, &mut at);
+        at = root(self, at)?;
         skip_space(self.text, &mut at);
         if at < self.whole { Err(self.unexpected(Code::TrailingBytes, at)) } else { Ok(()) }
     }
 
-    /// The value that begins at `at`, in which `outer` containers are open already; gives its end.
-    ///
-    /// A container that the sink doesn't care for is walked by the same code without one, which is why this calls itself, once.
-    fn value<S: Sink>(&mut self, sink: &mut S, mut at: usize, outer: usize) -> Result<usize, Halt> {
+    /// The byte at `at`; 0 behind the text.
+    #[inline(always)]
+    pub(crate) fn byte(&self, at: usize) -> u8 {
+        self.ahead.get(at).copied().unwrap_or(0)
+    }
+
+    /// Passes the object that begins at `at`, in which `depth` containers are open already, telling of its members. Gives its
+    /// end.
+    #[inline(always)]
+    pub(crate) fn object<L: Listener>(&mut self, listener: &mut L, mut at: usize, depth: usize) -> Result<usize, Halt> {
+        self.enter(b'{', at, depth)?;
+        self.open()?;
+        at += 1;
+        let mut byte = skip_space(self.ahead, &mut at);
+        if byte != b'}' {
+            loop {
+                if byte != b'"' {
+                    return Err(self.unexpected(Code::UnexpectedByte, at));
+                }
+                let name = self.name(listener, &mut at)?;
+                self.colon(&mut at)?;
+                at = listener.value(self, name, at, depth + 1)?;
+                byte = skip_space(self.ahead, &mut at);
+                if byte != b',' {
+                    break;
+                }
+                at += 1;
+                byte = skip_space(self.ahead, &mut at);
+            }
+            if byte != b'}' {
+                return Err(self.unexpected(Code::UnexpectedByte, at));
+            }
+        }
+        self.close()?;
+        Ok(at + 1)
+    }
+
+    /// Passes the array that begins at `at` as [`object`](Self::object) does an object; `element` passes each of its elements.
+    pub(crate) fn array(
+        &mut self,
+        mut at: usize,
+        depth: usize,
+        mut element: impl FnMut(&mut Self, usize) -> Result<usize, Halt>,
+    ) -> Result<usize, Halt> {
+        self.enter(b'[', at, depth)?;
+        at += 1;
+        if skip_space(self.ahead, &mut at) == b']' {
+            return Ok(at + 1);
+        }
+        loop {
+            at = element(self, at)?;
+            let byte = skip_space(self.ahead, &mut at);
+            at += 1;
+            match byte {
+                b',' => skip_space(self.ahead, &mut at),
+                b']' => return Ok(at),
+                _ => return Err(self.unexpected(Code::UnexpectedByte, at - 1)),
+            };
+        }
+    }
+
+    /// Passes the value that begins at `at`, in which `depth` containers are open already.
+    #[inline(always)]
+    pub(crate) fn value(&mut self, at: usize, depth: usize) -> Result<Value, Halt> {
+        let byte = self.byte(at);
+        self.enter(byte, at, depth)?;
+        if byte == b'"' {
+            return match short_string(self.ahead, at + 1) {
+                Some((words, len)) => Ok(Value { kind: Kind::String, end: at + len + 2, plain: true, words }),
+                None => {
+                    let (end, plain) = self.string_from(at + 1, false)?;
+                    Ok(Value { kind: Kind::String, end, plain, words: Words::NONE })
+                }
+            };
+        }
+        let kind = match byte {
+            b'{' => Kind::Object,
+            b'[' => Kind::Array,
+            b't' | b'f' => Kind::Bool,
+            b'n' => Kind::Null,
+            _ => Kind::Number,
+        };
+        Ok(Value { kind, end: self.inner(at, depth)?, plain: true, words: Words::NONE })
+    }
+
+    /// Takes the key that begins at `at`, which is its end then.
+    #[inline(always)]
+    fn name<L: Listener>(&mut self, listener: &mut L, at: &mut usize) -> Result<L::Name, Halt> {
+        let start = *at;
+        let word = eight(self.ahead, start + 1);
+        if let Some((name, len)) = L::known(word)
+            && self.keys.take_new(start, Words { low: word & !(u64::MAX << (8 * len)), high: 0 })
+        {
+            *at += len + 2;
+            return Ok(name);
+        }
+        let (key, words) = self.key(start)?;
+        *at = key.end;
+        Ok(listener.key(key, words))
+    }
+
+    /// Takes the key that begins at `start`, with its words if it is at most 16 bytes long, ASCII and plain.
+    #[inline(always)]
+    fn key(&mut self, start: usize) -> Result<(Token, Words), Halt> {
+        match short_string(self.ahead, start + 1) {
+            Some((words, len)) if !may_be_forbidden(words) => {
+                if !self.keys.take_new(start, words) {
+                    self.take(start, words)?;
+                }
+                Ok((Token { start, end: start + len + 2, plain: true }, words))
+            }
+            _ => Ok((self.key_slowly(start)?, Words::NONE)),
+        }
+    }
+
+    /// Passes the colon behind a key and what white space there is, up to the value. Gives the value's first byte.
+    #[inline(always)]
+    fn colon(&mut self, at: &mut usize) -> Result<u8, Halt> {
+        if skip_space(self.ahead, at) != b':' {
+            return Err(self.unexpected(Code::UnexpectedByte, *at));
+        }
+        *at += 1;
+        Ok(skip_space(self.ahead, at))
+    }
+
+    /// Begins an object's keys.
+    #[inline(always)]
+    fn open(&mut self) -> Result<(), Halt> {
+        if self.unique_keys && !self.keys.open() { Err(self.halt(Trouble::Short)) } else { Ok(()) }
+    }
+
+    /// Ends an object's keys.
+    #[inline(always)]
+    fn close(&mut self) -> Result<(), Halt> {
+        if self.unique_keys && !self.keys.close_small() { self.close_large() } else { Ok(()) }
+    }
+
+    /// Passes the value that begins at `at`, in which `outer` containers are open already, telling nobody of what is in it.
+    /// Gives its end.
+    #[inline(never)]
+    fn inner(&mut self, mut at: usize, outer: usize) -> Result<usize, Halt> {
         // A copy that can stay in registers; taken anew after whatever may have cut the text.
         let mut text = self.ahead;
         // How many containers are open, and whether the innermost is an object.
@@ -192,71 +328,39 @@ impl Walker<'_, '_> {
                 if byte != b'"' {
                     return Err(self.unexpected(Code::UnexpectedByte, at));
                 }
-                let start = at;
-                match short_string(text, at + 1) {
-                    Some((words, len)) if !may_be_forbidden(words) => {
-                        at += len + 2;
-                        if !self.keys.take_new(start, words) {
-                            self.take(start, words)?;
-                        }
-                        sink.key(depth, Token { start, end: at, plain: true }, words);
-                    }
-                    _ => {
-                        let key = self.key_slowly(start)?;
-                        text = self.ahead;
-                        at = key.end;
-                        sink.key(depth, key, Words::NONE);
-                    }
-                }
-                if skip_space(text, &mut at) != b':' {
-                    return Err(self.unexpected(Code::UnexpectedByte, at));
-                }
-                at += 1;
-                byte = skip_space(text, &mut at);
+                (Token { end: at, .. }, _) = self.key(at)?;
+                text = self.ahead;
+                byte = self.colon(&mut at)?;
             }
-            if depth >= self.shallow {
-                self.deep(depth, byte, at)?;
-            }
-            let start = at;
+            self.enter(byte, at, depth)?;
             if byte == b'"' {
                 at = short_run(text, at + 1);
-                let mut plain = true;
                 if text.get(at) == Some(&b'"') {
                     at += 1;
                 } else {
-                    (at, plain) = self.string_from(at, false)?;
+                    (at, _) = self.string_from(at, false)?;
                     text = self.ahead;
                 }
-                sink.scalar(depth, Kind::String, start, at, plain);
             } else if byte.is_ascii_digit() {
                 at = match short_integer(text, at) {
                     Some(end) => end,
                     None => self.number_slowly(at)?,
                 };
-                sink.scalar(depth, Kind::Number, start, at, true);
             } else if matches!(byte, b'{' | b'[') {
-                let kind = if byte == b'{' { Kind::Object } else { Kind::Array };
-                if sink.begin(depth, kind, at) {
-                    self.stack.set(depth, object);
-                    object = kind == Kind::Object;
-                    depth += 1;
-                    at += 1;
-                    if object && self.unique_keys && !self.keys.open() {
-                        return Err(self.halt(Trouble::Short));
-                    }
-                    byte = skip_space(text, &mut at);
-                    if byte != if object { b'}' } else { b']' } {
-                        continue 'value;
-                    }
-                    // Empty: its closing byte is dealt with below, as any.
-                } else {
-                    at = self.value(&mut Deaf, at, depth)?;
-                    text = self.ahead;
-                    sink.end(depth, at);
+                self.stack.set(depth, object);
+                object = byte == b'{';
+                depth += 1;
+                at += 1;
+                if object {
+                    self.open()?;
                 }
+                byte = skip_space(text, &mut at);
+                if byte != if object { b'}' } else { b']' } {
+                    continue 'value;
+                }
+                // Empty: its closing byte is dealt with below, as any.
             } else {
-                let kind = self.other_scalar(&mut at, byte)?;
-                sink.scalar(depth, kind, start, at, true);
+                at = self.other_scalar(at, byte)?;
             }
             // Behind a value: its container goes on, or ends, and then the next one out.
             loop {
@@ -272,15 +376,20 @@ impl Walker<'_, '_> {
                 if byte != if object { b'}' } else { b']' } {
                     return Err(self.unexpected(Code::UnexpectedByte, at));
                 }
-                if object && self.unique_keys && !self.keys.close_small() {
-                    self.close_large()?;
+                if object {
+                    self.close()?;
                 }
                 depth -= 1;
                 object = self.stack.is_object(depth);
                 at += 1;
-                sink.end(depth, at);
             }
         }
+    }
+
+    /// A value begins at `at` with `byte`, in which `depth` containers are open already.
+    #[inline(always)]
+    fn enter(&mut self, byte: u8, at: usize, depth: usize) -> Result<(), Halt> {
+        if depth >= self.shallow { self.deep(depth, byte, at) } else { Ok(()) }
     }
 
     /// A value stands where `depth` containers are open: too deep, or deeper than every parser takes.
@@ -447,24 +556,18 @@ impl Walker<'_, '_> {
         Ok(())
     }
 
-    /// The negative number or literal that begins at `at` with `byte`; `at` is its end then.
+    /// The negative number or literal that begins at `at` with `byte`: its end.
     #[inline(always)]
-    fn other_scalar(&mut self, at: &mut usize, byte: u8) -> Result<Kind, Halt> {
-        let rest = self.text.get(*at..).unwrap_or_default();
-        if rest.starts_with(b"true") {
-            *at += 4;
-            Ok(Kind::Bool)
+    fn other_scalar(&mut self, at: usize, byte: u8) -> Result<usize, Halt> {
+        let rest = self.text.get(at..).unwrap_or_default();
+        if rest.starts_with(b"true") || rest.starts_with(b"null") {
+            Ok(at + 4)
         } else if rest.starts_with(b"false") {
-            *at += 5;
-            Ok(Kind::Bool)
-        } else if rest.starts_with(b"null") {
-            *at += 4;
-            Ok(Kind::Null)
+            Ok(at + 5)
         } else if byte == b'-' {
-            *at = self.number_slowly(*at)?;
-            Ok(Kind::Number)
+            self.number_slowly(at)
         } else {
-            Err(self.no_value(*at, byte))
+            Err(self.no_value(at, byte))
         }
     }
 

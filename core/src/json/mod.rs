@@ -1,6 +1,6 @@
 //! JSON text: the check of one line against RFC 8259 and the switchable rules on top of it, and reading what was checked.
 //!
-//! Nothing here knows of JSON-RPC. [`walk`] passes once over the text and tells a [`Sink`] of the members of the outer
+//! Nothing here knows of JSON-RPC. [`walk`] passes once over the text and tells a [`Listener`] of the members of the outer
 //! levels as it meets them; [`Cursor`] reads values out of text that was checked, and can't fail on syntax.
 
 mod check;
@@ -9,7 +9,7 @@ mod keys;
 mod number;
 mod string;
 
-pub(crate) use check::{Sink, Stop, Text, walk};
+pub(crate) use check::{Halt, Listener, Stop, Text, Walker, walk};
 pub use cursor::{Cursor, Elements, Members};
 pub(crate) use keys::KeyHash;
 pub(crate) use number::{is_integer, is_safe_integer};

@@ -99,13 +99,12 @@ impl Inside for Names {
         *self = Self::new(self.enabled);
     }
 
-    fn method(&mut self, raw: &[u8], plain: bool) {
+    fn method(&mut self, raw: &[u8], plain: bool, words: Words) {
         if !self.enabled {
             return;
         }
         let found = if plain {
             // Sorted by length, so that the names that are short, as the most frequent are, come first.
-            let words = Words::short(raw);
             if words == Words::NONE {
                 METHODS.iter().find(|(name, _)| name.text.as_bytes() == raw)
             } else {
