@@ -17,7 +17,7 @@
 //! No heap, no I/O, no panic, no recursion. [`Gate::feed`] shows the loop.
 
 #![no_std]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod audit;

@@ -7,7 +7,7 @@
 
 use crate::code::{Code, Fault};
 use crate::json::{
-    Cursor, Halt, Kind as Json, Listener, Token, Unescaped, Walker, Words, folds_to, is_integer, is_safe_integer, is_sound,
+    Cursor, Halt, Kind as Json, Listener, Quoted, Token, Unescaped, Walker, Words, folds_to, is_integer, is_safe_integer, is_sound,
 };
 use crate::limits::{MAX_METHOD, Switch, Switches};
 
@@ -71,49 +71,11 @@ const MEMBERS: [(Member, &str); 6] = [
 ];
 
 impl Member {
-    /// The member whose name and closing quote `word` begins with, and the name's length.
-    #[inline(always)]
-    fn known(word: u64) -> Option<(Self, usize)> {
-        let name = BY_FIRST_LETTER.get((word & 0xF) as usize)?;
-        if word & name.mask == name.quoted { Some((name.member, name.len)) } else { None }
-    }
-
     /// The member of that name, which is given by its words.
     fn named(words: Words) -> Option<Self> {
         MEMBERS.iter().find(|(_, name)| Words::of(name) == words).map(|(member, _)| *member)
     }
 }
-
-/// A name of the envelope as it stands in a line.
-#[derive(Clone, Copy)]
-struct Quoted {
-    /// Its bytes and the closing quote, the first lowest.
-    quoted: u64,
-    /// Which bits of a word these are.
-    mask: u64,
-    len: usize,
-    member: Member,
-}
-
-/// The members by the low four bits of their first letters, which all differ: one comparison finds a name, whatever the
-/// order in which a peer writes them.
-#[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
-const BY_FIRST_LETTER: [Quoted; 16] = {
-    // No word is like this one.
-    let nothing = Quoted { quoted: 1, mask: 0, len: 0, member: Member::Error };
-    let mut table = [nothing; 16];
-    let mut rest: &[(Member, &str)] = &MEMBERS;
-    while let [(member, name), others @ ..] = rest {
-        let (word, len) = (Words::of(name).low, name.len());
-        assert!(len < 8, "a name and its quote fill more than a word");
-        let place = &mut table[(word & 0xF) as usize];
-        assert!(place.mask == 0, "two names share a place");
-        let quoted = word | (b'"' as u64) << (8 * len);
-        *place = Quoted { quoted, mask: u64::MAX >> (56 - 8 * len), len, member: *member };
-        rest = others;
-    }
-    table
-};
 
 /// The members of an error object.
 const ERROR_MEMBERS: [&str; 3] = ["code", "message", "data"];
@@ -250,6 +212,8 @@ pub(crate) struct Reader<'t, I> {
     /// The level of a message: 0, or 1 in a batch.
     base: usize,
     pub(crate) envelope: Envelope,
+    /// One bit for each member of the message that came as usual; all of them once one did not.
+    seen: u8,
     start: usize,
     fault: Option<Fault>,
     /// Rule 309 waits until nothing else of the stage is found.
@@ -268,6 +232,7 @@ impl<'t, I: Inside> Reader<'t, I> {
             root: None,
             base: 0,
             envelope: Envelope::default(),
+            seen: 0,
             start: 0,
             fault: None,
             params_type: None,
@@ -310,10 +275,13 @@ impl<'t, I: Inside> Reader<'t, I> {
     }
 
     fn begin_message(&mut self, kind: Json, at: usize) {
+        if self.messages > 0 {
+            self.envelope = Envelope::default();
+            self.seen = 0;
+            self.inside.begin();
+        }
         self.messages += 1;
-        self.envelope = Envelope::default();
         self.start = at;
-        self.inside.begin();
         if self.is_batch() && kind != Json::Object {
             self.refuse(if kind == Json::Array { Code::Batch } else { Code::NotAnObject }, at);
         }
@@ -521,21 +489,59 @@ impl<I: Inside> Reader<'_, I> {
 impl<I: Inside> Listener for Reader<'_, I> {
     type Name = Option<Member>;
 
+    /// The members of the envelope, each in code of its own: what nearly every message is made of.
     #[inline(always)]
-    fn known(word: u64) -> Option<(Option<Member>, usize)> {
-        Member::known(word).map(|(member, len)| (Some(member), len))
+    fn usual(&mut self, walker: &mut Walker<'_, '_>, mut at: usize, depth: usize) -> Result<Option<usize>, Halt> {
+        const VERSION: Quoted = Quoted::new("2.0");
+        macro_rules! take {
+            ($member:ident, $name:literal) => {{
+                const NAME: Quoted = Quoted::new($name);
+                if self.seen & 1 << Member::$member as u8 != 0 || !walker.take_known(&mut at, NAME)? {
+                    return Ok(self.unusual(walker));
+                }
+                self.seen |= 1 << Member::$member as u8;
+                Member::$member
+            }};
+        }
+        let (member, slot) = match walker.byte(at + 1) {
+            b'j' => {
+                let member = take!(Jsonrpc, "jsonrpc");
+                let slot = if walker.is_at(at, depth, VERSION) {
+                    Slot::new(Json::String, at, at + 5, true)
+                } else {
+                    self.scalar(walker, at, depth)?
+                };
+                (member, slot)
+            }
+            b'm' => {
+                take!(Method, "method");
+                (Member::Method, self.method(walker, at, depth)?)
+            }
+            b'i' => {
+                let member = take!(Id, "id");
+                self.envelope.ids += 1;
+                (member, self.scalar(walker, at, depth)?)
+            }
+            b'p' => (take!(Params, "params"), self.outer(walker, Member::Params, at, depth)?),
+            b'r' => (take!(Result, "result"), self.outer(walker, Member::Result, at, depth)?),
+            b'e' => (take!(Error, "error"), self.scalar(walker, at, depth)?),
+            _ => return Ok(self.unusual(walker)),
+        };
+        self.put(member, slot);
+        Ok(Some(slot.end()))
     }
 
-    #[cold]
+    #[inline(never)]
     fn key(&mut self, key: Token, words: Words) -> Option<Member> {
         let member = Member::named(words);
-        if member.is_none() {
-            self.other_key(key);
+        match member {
+            Some(member) => self.envelope.ids += u32::from(member == Member::Id),
+            None => self.other_key(key),
         }
         member
     }
 
-    #[inline(always)]
+    #[inline(never)]
     fn value(
         &mut self,
         walker: &mut Walker<'_, '_>,
@@ -543,28 +549,68 @@ impl<I: Inside> Listener for Reader<'_, I> {
         at: usize,
         depth: usize,
     ) -> Result<usize, Halt> {
-        let slot = if let Some(member @ (Member::Params | Member::Result)) = name
-            && walker.byte(at) == b'{'
-        {
-            let end = walker.object(&mut Outer { text: self.text, inside: &mut self.inside, member }, at, depth)?;
-            Slot::new(Json::Object, at, end, false)
-        } else {
-            let value = walker.value(at, depth)?;
-            let slot = Slot::new(value.kind, at, value.end, value.plain);
-            if name == Some(Member::Method)
-                && let Some(raw) = slot.string(self.text)
-            {
-                self.inside.method(raw, value.plain, value.words);
-            }
-            slot
+        let slot = match name {
+            Some(Member::Method) => self.method(walker, at, depth)?,
+            Some(member @ (Member::Params | Member::Result)) => self.outer(walker, member, at, depth)?,
+            _ => self.scalar(walker, at, depth)?,
         };
         if let Some(member) = name {
-            self.envelope.ids += u32::from(member == Member::Id);
-            if let Some(place) = self.envelope.slots.get_mut(member as usize) {
-                *place = Some(slot);
-            }
+            self.put(member, slot);
         }
         Ok(slot.end())
+    }
+}
+
+impl<I: Inside> Reader<'_, I> {
+    #[inline(always)]
+    fn put(&mut self, member: Member, slot: Slot) {
+        if let Some(place) = self.envelope.slots.get_mut(member as usize) {
+            *place = Some(slot);
+        }
+    }
+
+    /// A member that isn't usual comes: from here on all keys of this message are compared with each other.
+    #[cold]
+    fn unusual(&mut self, walker: &mut Walker<'_, '_>) -> Option<usize> {
+        if self.seen != u8::MAX {
+            self.seen = u8::MAX;
+            walker.hash_known();
+        }
+        None
+    }
+
+    /// Passes a value in which nothing is looked for.
+    #[inline(always)]
+    fn scalar(&self, walker: &mut Walker<'_, '_>, at: usize, depth: usize) -> Result<Slot, Halt> {
+        let value = walker.value(at, depth)?;
+        Ok(Slot::new(value.kind, at, value.end, value.plain))
+    }
+
+    /// Passes the value of `method`.
+    #[inline(always)]
+    fn method(&mut self, walker: &mut Walker<'_, '_>, at: usize, depth: usize) -> Result<Slot, Halt> {
+        let value = walker.value(at, depth)?;
+        let slot = Slot::new(value.kind, at, value.end, value.plain);
+        if let Some(raw) = slot.string(self.text) {
+            self.inside.method(raw, value.plain, value.words);
+        }
+        Ok(slot)
+    }
+
+    /// Passes the value of `params` or `result`.
+    #[inline(never)]
+    fn outer(
+        &mut self,
+        walker: &mut Walker<'_, '_>,
+        member: Member,
+        at: usize,
+        depth: usize,
+    ) -> Result<Slot, Halt> {
+        if walker.byte(at) != b'{' {
+            return self.scalar(walker, at, depth);
+        }
+        let end = walker.object(&mut Outer { text: self.text, inside: &mut self.inside, member }, at, depth)?;
+        Ok(Slot::new(Json::Object, at, end, false))
     }
 }
 

@@ -9,7 +9,9 @@
 
 use super::keys::{KeyHash, Keys, Trouble};
 use super::number::{number, short_integer};
-use super::string::{Escape, SEPARATORS, Unescaped, Words, clean_run, eight, escape, short_run, short_string};
+use super::string::{
+    Escape, Quoted, SEPARATORS, Unescaped, Words, clean_run, escape, short_run, short_string,
+};
 use super::{Kind, Token};
 use crate::code::{Code, Fault};
 use crate::limits::{MAX_DEPTH, MAX_KEY, Profile, Switch, Switches};
@@ -19,14 +21,14 @@ pub(crate) trait Listener {
     /// What a key comes to.
     type Name: Copy;
 
-    /// The name that `word` begins with, if it is one that the object's keys usually are, and its length, at most 7. `word`
-    /// is what follows a key's opening quote, the closing quote a part of the comparison.
+    /// Passes the member whose key begins at `at`, its value included, if that key is one that the object usually has and was
+    /// not there before; see [`Walker::take_known`]. Gives the value's end.
     #[inline(always)]
-    fn known(_word: u64) -> Option<(Self::Name, usize)> {
-        None
+    fn usual(&mut self, _walker: &mut Walker<'_, '_>, _at: usize, _depth: usize) -> Result<Option<usize>, Halt> {
+        Ok(None)
     }
 
-    /// Any other key, with its words if it is at most 16 bytes long, ASCII and plain, else [`Words::NONE`].
+    /// A key, with its words if it is at most 16 bytes long, ASCII and plain, else [`Words::NONE`].
     fn key(&mut self, key: Token, words: Words) -> Self::Name;
 
     /// Passes the value of that key, which begins at `at` where `depth` containers are open: [`Walker::value`],
@@ -194,9 +196,16 @@ impl Walker<'_, '_> {
                 if byte != b'"' {
                     return Err(self.unexpected(Code::UnexpectedByte, at));
                 }
-                let name = self.name(listener, &mut at)?;
-                self.colon(&mut at)?;
-                at = listener.value(self, name, at, depth + 1)?;
+                at = match listener.usual(self, at, depth + 1)? {
+                    Some(end) => end,
+                    None => {
+                        let (key, words) = self.key(at)?;
+                        let name = listener.key(key, words);
+                        at = key.end;
+                        self.colon(&mut at)?;
+                        listener.value(self, name, at, depth + 1)?
+                    }
+                };
                 byte = skip_space(self.ahead, &mut at);
                 if byte != b',' {
                     break;
@@ -250,6 +259,11 @@ impl Walker<'_, '_> {
                 }
             };
         }
+        if byte.is_ascii_digit()
+            && let Some(end) = short_integer(self.ahead, at)
+        {
+            return Ok(Value { kind: Kind::Number, end, plain: true, words: Words::NONE });
+        }
         let kind = match byte {
             b'{' => Kind::Object,
             b'[' => Kind::Array,
@@ -260,20 +274,31 @@ impl Walker<'_, '_> {
         Ok(Value { kind, end: self.inner(at, depth)?, plain: true, words: Words::NONE })
     }
 
-    /// Takes the key that begins at `at`, which is its end then.
+    /// Takes the key that begins at `at`, and the colon, if it is `name` as it is spelt; `at` is the value's place then. Who
+    /// calls this knows that the object had no such key before, and calls [`hash_known`](Self::hash_known) before the
+    /// object's first key that isn't taken in this way.
     #[inline(always)]
-    fn name<L: Listener>(&mut self, listener: &mut L, at: &mut usize) -> Result<L::Name, Halt> {
-        let start = *at;
-        let word = eight(self.ahead, start + 1);
-        if let Some((name, len)) = L::known(word)
-            && self.keys.take_new(start, Words { low: word & !(u64::MAX << (8 * len)), high: 0 })
-        {
-            *at += len + 2;
-            return Ok(name);
+    pub(crate) fn take_known(&mut self, at: &mut usize, name: Quoted) -> Result<bool, Halt> {
+        let word = self.ahead.get(*at + 1..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk));
+        if word & name.mask != name.word || !self.keys.count(*at) {
+            return Ok(false);
         }
-        let (key, words) = self.key(start)?;
-        *at = key.end;
-        Ok(listener.key(key, words))
+        *at += name.len + 2;
+        self.colon(at)?;
+        Ok(true)
+    }
+
+    /// From here on the innermost object's keys are taken in any way.
+    #[cold]
+    pub(crate) fn hash_known(&mut self) {
+        self.keys.hash_counted(self.text);
+    }
+
+    /// Whether the text goes on with that string at `at`, and it may stand there.
+    #[inline(always)]
+    pub(crate) fn is_at(&self, at: usize, depth: usize, string: Quoted) -> bool {
+        let word = self.ahead.get(at + 1..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk));
+        depth < self.shallow && self.byte(at) == b'"' && word & string.mask == string.word
     }
 
     /// Takes the key that begins at `start`, with its words if it is at most 16 bytes long, ASCII and plain.

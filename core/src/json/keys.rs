@@ -208,6 +208,24 @@ impl<'k> Keys<'k> {
         self.top < self.limit && self.filter & bit(hash) == 0 && self.push(hash, start)
     }
 
+    /// Takes a key that is known to be new, without looking at it, if there is room.
+    #[inline(always)]
+    pub(super) fn count(&mut self, start: usize) -> bool {
+        let Some(slot) = self.table.get_mut(self.top).filter(|_| self.top < self.limit) else { return false };
+        *slot = start as u64;
+        self.top += 1;
+        true
+    }
+
+    /// Hashes the innermost object's keys where they were only counted.
+    pub(super) fn hash_counted(&mut self, text: &[u8]) {
+        for slot in self.table.get_mut(self.base..self.top).unwrap_or_default() {
+            let hash = self.hash.glance(Words::short(raw_key(text, *slot as u32 as usize)), self.case);
+            *slot = u64::from(hash) << 32 | *slot & HALF;
+            self.filter |= bit(hash);
+        }
+    }
+
     /// Takes a key as [`take_new`](Self::take_new) does, be it new or not.
     #[inline(never)]
     pub(super) fn take(&mut self, text: &[u8], start: usize, words: Words) -> Result<(), Trouble> {

@@ -7,13 +7,14 @@ mod check;
 mod cursor;
 mod keys;
 mod number;
+mod simd;
 mod string;
 
 pub(crate) use check::{Halt, Listener, Stop, Text, Walker, walk};
 pub use cursor::{Cursor, Elements, Members};
 pub(crate) use keys::KeyHash;
 pub(crate) use number::{is_integer, is_safe_integer};
-pub(crate) use string::{Unescaped, Words, folds_to, is_sound};
+pub(crate) use string::{Quoted, Unescaped, Words, folds_to, is_sound};
 
 use crate::code::Fault;
 

@@ -3,6 +3,8 @@
 use crate::code::{Code, Fault};
 use crate::limits::{Switch, Switches};
 
+use super::simd::clean_of_16;
+
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
@@ -24,13 +26,15 @@ const fn before(found: u64) -> usize {
     (found.trailing_zeros() / 8) as usize
 }
 
-/// How many bytes of sixteen stand before the first that needs a look, bytes beyond ASCII included. Both halves are looked at
+/// How many of sixteen bytes stand before the first that needs a look, bytes beyond ASCII included. Both halves are looked at
 /// together, because which of them a string ends in can't be foretold.
 #[inline(always)]
-const fn clean_of_16(words: Words) -> usize {
+#[allow(dead_code, reason = "the vector unit does the same where there is one")]
+pub(super) fn clean_of_16_by_words(chunk: &[u8; 16]) -> usize {
+    let words = Words::split(u128::from_le_bytes(*chunk));
     let (low, high) = (special::<true>(words.low), special::<true>(words.high));
     // Arithmetic, where compilers make a branch of a choice: all ones if the low half is clean.
-    let clean = ((low == 0) as u64).wrapping_neg();
+    let clean = u64::from(low == 0).wrapping_neg();
     (clean & 8) as usize + before(low | high & clean)
 }
 
@@ -67,15 +71,6 @@ impl Words {
         Self::split(both)
     }
 
-    /// The next 16 bytes of `text` from `at`, zeros behind its end.
-    #[inline(always)]
-    fn at(text: &[u8], at: usize) -> Self {
-        match text.get(at..at + 16).and_then(<[u8]>::first_chunk) {
-            Some(chunk) => Self::split(u128::from_le_bytes(*chunk)),
-            None => Self::split(last_bytes(text, at)),
-        }
-    }
-
     /// The words of a string without escapes; [`NONE`](Self::NONE) if it is longer or not all ASCII.
     pub(crate) fn short(raw: &[u8]) -> Self {
         let both = match (raw.first_chunk(), raw.last_chunk()) {
@@ -110,18 +105,38 @@ impl Words {
     }
 }
 
-/// Which bits of two words belong to so many bytes.
+/// Which bits of the low and of the high of two words belong to so many bytes. Two tables: of one with pairs compilers make a
+/// vector, which takes the long way through memory to where it is needed.
 #[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
-const MASKS: [[u64; 2]; 17] = {
-    let mut masks = [[0; 2]; 17];
+const MASKS: ([u64; 17], [u64; 17]) = {
+    let mut masks = ([0; 17], [0; 17]);
     let mut len = 1;
     while len <= 16 {
-        let [low, high] = masks[len - 1];
-        masks[len] = if len <= 8 { [low << 8 | 0xFF, 0] } else { [low, high << 8 | 0xFF] };
+        (masks.0[len], masks.1[len]) =
+            if len <= 8 { (masks.0[len - 1] << 8 | 0xFF, 0) } else { (u64::MAX, masks.1[len - 1] << 8 | 0xFF) };
         len += 1;
     }
     masks
 };
+
+/// A string of at most 7 bytes as it stands in a line.
+#[derive(Clone, Copy)]
+pub(crate) struct Quoted {
+    /// Its bytes and the closing quote, the first lowest.
+    pub(super) word: u64,
+    /// Which bits of a word these are.
+    pub(super) mask: u64,
+    pub(super) len: usize,
+}
+
+impl Quoted {
+    /// For constants.
+    pub(crate) const fn new(string: &str) -> Self {
+        assert!(string.len() < 8, "a string and its quote fill more than a word");
+        let len = string.len();
+        Self { word: Words::of(string).low | (b'"' as u64) << (8 * len), mask: u64::MAX >> (56 - 8 * len), len }
+    }
+}
 
 /// The bytes from `at`, fewer than 16 before the text's end, the first lowest.
 #[inline(never)]
@@ -147,24 +162,51 @@ pub(super) fn eight(text: &[u8], at: usize) -> u64 {
     }
 }
 
+/// The next 16 bytes of `text` from `at`, if there are so many.
+#[inline(always)]
+fn sixteen(text: &[u8], at: usize) -> Option<&[u8; 16]> {
+    text.get(at..at + 16).and_then(<[u8]>::first_chunk)
+}
+
 /// The first of the next 16 bytes that needs a look, bytes beyond ASCII included, or the byte behind them: most strings end
 /// before.
 #[inline(always)]
 pub(super) fn short_run(text: &[u8], at: usize) -> usize {
-    at + clean_of_16(Words::at(text, at))
+    match sixteen(text, at) {
+        Some(chunk) => at + clean_of_16(chunk),
+        None => last_run(text, at),
+    }
+}
+
+/// The same near the text's end.
+#[inline(never)]
+fn last_run(text: &[u8], at: usize) -> usize {
+    at + clean_of_16(&last_bytes(text, at).to_le_bytes())
 }
 
 /// The words and the length of the string whose first byte stands at `at`, if it is at most 16 bytes long, all ASCII, and
 /// free of escapes.
 #[inline(always)]
 pub(super) fn short_string(text: &[u8], at: usize) -> Option<(Words, usize)> {
-    let words = Words::at(text, at);
-    let len = clean_of_16(words);
-    if text.get(at + len) != Some(&b'"') {
-        return None;
-    }
-    let [low, high] = MASKS.get(len)?;
-    Some((Words { low: words.low & low, high: words.high & high }, len))
+    let Some(chunk) = sixteen(text, at) else { return last_string(text, at) };
+    let len = clean_of_16(chunk);
+    if text.get(at + len) == Some(&b'"') { Some((first_of(chunk, len), len)) } else { None }
+}
+
+/// The same near the text's end.
+#[inline(never)]
+fn last_string(text: &[u8], at: usize) -> Option<(Words, usize)> {
+    let chunk = last_bytes(text, at).to_le_bytes();
+    let len = clean_of_16(&chunk);
+    if text.get(at + len) == Some(&b'"') { Some((first_of(&chunk, len), len)) } else { None }
+}
+
+/// The words of the first `len` bytes.
+#[inline(always)]
+fn first_of(chunk: &[u8; 16], len: usize) -> Words {
+    let words = Words::split(u128::from_le_bytes(*chunk));
+    let (low, high) = (MASKS.0.get(len).copied().unwrap_or(0), MASKS.1.get(len).copied().unwrap_or(0));
+    Words { low: words.low & low, high: words.high & high }
 }
 
 /// The first byte at or after `at` that needs a look: quote, backslash, control, and, if `HIGH`, anything beyond ASCII.

@@ -71,18 +71,34 @@ impl Names {
     #[inline(always)]
     fn look(&mut self, member: Member, level: usize, key: &Key<'_>) {
         if level > 1 {
-            let names = self.below;
-            if find(names, |name| name, key).is_none() && names.iter().any(|name| name.is_like(key)) {
-                self.note(key.token.start);
+            if key.words == Words::NONE || self.below.iter().all(|name| name.words != key.words) {
+                self.look_closely_below(key);
             }
             return;
         }
-        self.below = &[];
         let known = if member == Member::Params { self.params.unwrap_or(META_ALONE) } else { META_ALONE };
+        // Nearly all keys of params are short and as they should be.
+        self.below = &[];
+        match known.iter().find(|(name, _)| name.words == key.words) {
+            Some((_, below)) if key.words != Words::NONE => self.below = below,
+            _ => self.look_closely(member, known, key),
+        }
+    }
+
+    #[inline(never)]
+    fn look_closely(&mut self, member: Member, known: Params, key: &Key<'_>) {
         if let Some((_, below)) = find(known, |(name, _)| name, key) {
             self.below = below;
         } else if member == Member::Params && known.iter().any(|(name, _)| name.is_like(key)) {
             // A result's own members are the tool's; only what is in its _meta has names of the protocol.
+            self.note(key.token.start);
+        }
+    }
+
+    #[inline(never)]
+    fn look_closely_below(&mut self, key: &Key<'_>) {
+        let names = self.below;
+        if find(names, |name| name, key).is_none() && names.iter().any(|name| name.is_like(key)) {
             self.note(key.token.start);
         }
     }
