@@ -12,7 +12,7 @@ use crate::limits::{Direction, MAX_METHOD, Profile, Switch, Switches};
 use crate::mcp::{Names, Revision};
 use crate::options::{BadOptions, Batches, ErrorId, Options, Policy};
 use crate::refusal::Refusal;
-use crate::rpc::{Member, Message, Parts, Reader, Shape, Slot};
+use crate::rpc::{Envelope, Member, Message, Reader, Shape, Slot};
 use crate::storage::Storage;
 
 /// A verdict, or none yet.
@@ -113,15 +113,15 @@ struct Judge {
     text: Text,
     shape: Shape,
     hash: KeyHash,
-    /// The parts of the line that was accepted last.
-    parts: Parts,
+    /// The message that was read last.
+    envelope: Envelope,
     /// Its method, where it was written with escapes.
     method: [u8; MAX_METHOD],
 }
 
 /// A line's verdict, by places in it.
 enum Verdict {
-    Accept { loosened: Switches, method_len: usize },
+    Accept { loosened: Switches, batch: bool, method_len: usize },
     Refuse { fault: Fault, id: Option<Slot>, answer: bool },
 }
 
@@ -207,16 +207,16 @@ impl<S: Storage> Gate<S> {
             }
         };
         match verdict {
-            Verdict::Accept { loosened, method_len } => {
+            Verdict::Accept { loosened, batch, method_len } => {
                 self.session.replies_in_a_row = 0;
                 self.session.counters.accepted += 1;
                 let text = within(inside, self.storage.frame(), content_len);
-                let parts = &self.judge.parts;
-                let method = parts
-                    .get(Member::Method)
+                let envelope = (!batch).then_some(&self.judge.envelope);
+                let method = envelope
+                    .and_then(|envelope| envelope.get(Member::Method))
                     .and_then(|slot| if slot.plain { slot.string(text) } else { self.judge.method.get(..method_len) });
                 let (sequence, line_len) = (self.session.sequence, len);
-                let message = Message { text, parts: *parts, method, loosened, sequence, line_len };
+                let message = Message { text, envelope, method, loosened, sequence, line_len };
                 Fed { consumed, event: Event::Message(message) }
             }
             Verdict::Refuse { fault, id, answer } => {
@@ -355,7 +355,7 @@ impl Judge {
                 max_id: usize::from(limits.max_id),
             },
             hash: KeyHash::new(options.audit_key),
-            parts: Parts::default(),
+            envelope: Envelope::default(),
             method: [0; MAX_METHOD],
             options,
         }
@@ -377,11 +377,11 @@ impl Judge {
         let mut fold = true;
         let names = || Names::new(self.options.revision.is_mcp());
         loop {
-            let mut reader = Reader::new(content, &self.shape, names());
+            let mut reader = Reader::new(content, &self.shape, names(), &mut self.envelope);
             match walk(ahead, len, &self.text, table, &self.hash, fold, |walker, at| reader.line(walker, at)) {
                 Ok(needed) => {
                     let loosened = loosened.union(needed);
-                    return Ok(conclude(content, &reader, loosened, &self.shape, &mut self.parts, &mut self.method));
+                    return Ok(conclude(content, &reader, loosened, &self.shape, &mut self.method));
                 }
                 Err(Stop::ShortTable) => return Err(ShortTable),
                 Err(Stop::Unfold) => {
@@ -412,7 +412,8 @@ impl Judge {
     /// out whether an answer is due and which id it may carry.
     fn refuse(&self, content: &[u8], fault: Fault) -> Verdict {
         let is_json = fault.code.rpc_code() == Some(crate::code::INVALID_REQUEST);
-        let mut reader = Reader::new(content, &self.shape, Names::new(false));
+        let mut envelope = Envelope::default();
+        let mut reader = Reader::new(content, &self.shape, Names::new(false), &mut envelope);
         let root = |walker: &mut Walker<'_, '_>, at| reader.line(walker, at);
         if !is_json || walk(content, content.len(), &Text::GRAMMAR, &mut [], &self.hash, false, root).is_err() {
             return Verdict::Refuse { fault, id: None, answer: true };
@@ -425,14 +426,13 @@ impl Judge {
     }
 }
 
-/// The verdict on a line whose text is in order. Its parts are put into `parts`, a method with escapes into `unescaped`.
+/// The verdict on a line whose text is in order. A method with escapes is put into `unescaped`.
 #[inline(always)]
 fn conclude(
     content: &[u8],
     reader: &Reader<'_, Names>,
     loosened: Switches,
     shape: &Shape,
-    parts: &mut Parts,
     unescaped: &mut [u8; MAX_METHOD],
 ) -> Verdict {
     if let Some(fault) = reader.verdict() {
@@ -441,15 +441,15 @@ fn conclude(
         let answer = batch || reader.envelope.wants_answer();
         return Verdict::Refuse { fault, id, answer };
     }
-    *parts = reader.parts();
+    let batch = reader.is_batch();
     let loosened = loosened.union(reader.needed).minus(Profile::Strict.allowed());
     let mut method_len = 0;
-    if let Some(method) = parts.get(Member::Method).filter(|method| !method.plain) {
+    if let Some(method) = reader.envelope.get(Member::Method).filter(|method| !batch && !method.plain) {
         let raw = method.string(content).unwrap_or_default();
         for (place, byte) in unescaped.iter_mut().zip(Unescaped::new(raw)) {
             *place = byte;
             method_len += 1;
         }
     }
-    Verdict::Accept { loosened, method_len }
+    Verdict::Accept { loosened, batch, method_len }
 }

@@ -131,8 +131,9 @@ impl Slot {
     }
 }
 
-/// The slots of one message.
-#[derive(Clone, Copy, Debug, Default)]
+/// The slots of one message. They are written where they are read in the end: copied at once, fields that were just written
+/// one by one would hold the processor up.
+#[derive(Debug, Default)]
 pub(crate) struct Envelope {
     slots: [Option<Slot>; 6],
     unknown: Option<usize>,
@@ -150,6 +151,16 @@ impl Envelope {
 
     fn has(&self, member: Member) -> bool {
         self.get(member).is_some()
+    }
+
+    /// What a message without fault is.
+    const fn kind(&self) -> Kind {
+        match &self.slots {
+            [_, Some(_), Some(_), ..] => Kind::Request,
+            [_, None, Some(_), ..] => Kind::Notification,
+            [_, _, None, _, Some(_), _] => Kind::Result,
+            _ => Kind::Error,
+        }
     }
 
     /// Whether a refusal with a code other than -32700 is answered: not if the line looks like a notification or a response.
@@ -211,7 +222,7 @@ pub(crate) struct Reader<'t, I> {
     root: Option<Slot>,
     /// The level of a message: 0, or 1 in a batch.
     base: usize,
-    pub(crate) envelope: Envelope,
+    pub(crate) envelope: &'t mut Envelope,
     /// One bit for each member of the message that came as usual; all of them once one did not.
     seen: u8,
     start: usize,
@@ -224,14 +235,16 @@ pub(crate) struct Reader<'t, I> {
 }
 
 impl<'t, I: Inside> Reader<'t, I> {
-    pub(crate) fn new(text: &'t [u8], shape: &'t Shape, inside: I) -> Self {
+    /// Reads a line, each message of it into `envelope`.
+    pub(crate) fn new(text: &'t [u8], shape: &'t Shape, inside: I, envelope: &'t mut Envelope) -> Self {
+        *envelope = Envelope::default();
         Self {
             text,
             shape,
             inside,
             root: None,
             base: 0,
-            envelope: Envelope::default(),
+            envelope,
             seen: 0,
             start: 0,
             fault: None,
@@ -259,15 +272,6 @@ impl<'t, I: Inside> Reader<'t, I> {
         self.fault.or(self.params_type.map(|at| Fault { code: Code::ParamsType, at }))
     }
 
-    /// The parts of a line without fault.
-    #[inline(always)]
-    pub(crate) fn parts(&self) -> Parts {
-        if self.is_batch() {
-            return Parts { slots: [None; 6], batch: true };
-        }
-        Parts { slots: self.envelope.slots, batch: false }
-    }
-
     fn refuse(&mut self, code: Code, at: usize) {
         if self.fault.is_none() {
             self.fault = Some(Fault { code, at });
@@ -276,7 +280,7 @@ impl<'t, I: Inside> Reader<'t, I> {
 
     fn begin_message(&mut self, kind: Json, at: usize) {
         if self.messages > 0 {
-            self.envelope = Envelope::default();
+            *self.envelope = Envelope::default();
             self.seen = 0;
             self.inside.begin();
         }
@@ -348,7 +352,7 @@ impl<'t, I: Inside> Reader<'t, I> {
     fn judge(&mut self, closing: usize) -> First {
         use Member::{Error, Id, Jsonrpc, Method, Params, Result};
         let text = self.text;
-        let envelope = &self.envelope;
+        let envelope = &*self.envelope;
         let mut first = First(None);
         let params = envelope.get(Params).filter(|params| params.kind == Json::Object);
         let inside = self.inside.misspelt(text, params.as_ref().map_or(&[], |params| params.of(text)));
@@ -687,42 +691,12 @@ impl<I: Inside> Reader<'_, I> {
     }
 }
 
-/// The members of an accepted message, by place; of a batch, none.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Parts {
-    slots: [Option<Slot>; 6],
-    batch: bool,
-}
-
-impl Parts {
-    pub(crate) const fn get(&self, member: Member) -> Option<Slot> {
-        let [jsonrpc, id, method, params, result, error] = self.slots;
-        match member {
-            Member::Jsonrpc => jsonrpc,
-            Member::Id => id,
-            Member::Method => method,
-            Member::Params => params,
-            Member::Result => result,
-            Member::Error => error,
-        }
-    }
-
-    const fn kind(&self) -> Kind {
-        match &self.slots {
-            _ if self.batch => Kind::Batch,
-            [_, Some(_), Some(_), ..] => Kind::Request,
-            [_, None, Some(_), ..] => Kind::Notification,
-            [_, _, None, _, Some(_), _] => Kind::Result,
-            _ => Kind::Error,
-        }
-    }
-}
-
 /// A line that was accepted. It lives until the gate is fed again, and can be made only by a gate.
 #[must_use]
 pub struct Message<'a> {
     pub(crate) text: &'a [u8],
-    pub(crate) parts: Parts,
+    /// Its members, by place; of a batch, none.
+    pub(crate) envelope: Option<&'a Envelope>,
     pub(crate) method: Option<&'a [u8]>,
     pub(crate) loosened: Switches,
     pub(crate) sequence: u64,
@@ -739,7 +713,10 @@ impl<'a> Message<'a> {
     /// What the message is.
     #[must_use]
     pub const fn kind(&self) -> Kind {
-        self.parts.kind()
+        match self.envelope {
+            Some(envelope) => envelope.kind(),
+            None => Kind::Batch,
+        }
     }
 
     /// The method of a request or notification, unescaped.
@@ -752,7 +729,7 @@ impl<'a> Message<'a> {
     /// errors with an unknown id (null or absent).
     #[must_use]
     pub fn id(&self) -> Option<&'a [u8]> {
-        let id = self.parts.get(Member::Id).filter(|id| id.kind != Json::Null)?;
+        let id = self.envelope?.get(Member::Id).filter(|id| id.kind != Json::Null)?;
         Some(id.of(self.text))
     }
 
@@ -799,7 +776,7 @@ impl<'a> Message<'a> {
     }
 
     fn cursor(&self, member: Member) -> Option<Cursor<'a>> {
-        Some(Cursor::new(self.parts.get(member)?.of(self.text)))
+        Some(Cursor::new(self.envelope?.get(member)?.of(self.text)))
     }
 }
 
