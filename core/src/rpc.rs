@@ -496,43 +496,41 @@ impl<I: Inside> Listener for Reader<'_, I> {
     /// The members of the envelope, each in code of its own: what nearly every message is made of.
     #[inline(always)]
     fn usual(&mut self, walker: &mut Walker<'_, '_>, mut at: usize, depth: usize) -> Result<Option<usize>, Halt> {
+        const JSONRPC: Quoted = Quoted::new("jsonrpc");
         const VERSION: Quoted = Quoted::new("2.0");
-        macro_rules! take {
-            ($member:ident, $name:literal) => {{
-                const NAME: Quoted = Quoted::new($name);
-                if self.seen & 1 << Member::$member as u8 != 0 || !walker.take_known(&mut at, NAME)? {
-                    return Ok(self.unusual(walker));
-                }
-                self.seen |= 1 << Member::$member as u8;
-                Member::$member
-            }};
-        }
-        let (member, slot) = match walker.byte(at + 1) {
-            b'j' => {
-                let member = take!(Jsonrpc, "jsonrpc");
-                let slot = if walker.is_at(at, depth, VERSION) {
-                    Slot::new(Json::String, at, at + 5, true)
+        const METHOD: Quoted = Quoted::new("method");
+        const ID: Quoted = Quoted::new("id");
+        const PARAMS: Quoted = Quoted::new("params");
+        const RESULT: Quoted = Quoted::new("result");
+        const ERROR: Quoted = Quoted::new("error");
+        let end = match walker.byte(at + 1) {
+            b'j' if self.comes(walker, Member::Jsonrpc, JSONRPC, &mut at)? => {
+                if walker.is_at(at, depth, VERSION) {
+                    self.put(Member::Jsonrpc, Slot::new(Json::String, at, at + 5, true))
                 } else {
-                    self.scalar(walker, at, depth)?
-                };
-                (member, slot)
+                    self.value(walker, Some(Member::Jsonrpc), at, depth)?
+                }
             }
-            b'm' => {
-                take!(Method, "method");
-                (Member::Method, self.method(walker, at, depth)?)
-            }
-            b'i' => {
-                let member = take!(Id, "id");
+            b'm' if self.comes(walker, Member::Method, METHOD, &mut at)? => self.method(walker, at, depth)?,
+            b'i' if self.comes(walker, Member::Id, ID, &mut at)? => {
                 self.envelope.ids += 1;
-                (member, self.scalar(walker, at, depth)?)
+                self.scalar(walker, Member::Id, at, depth)?
             }
-            b'p' => (take!(Params, "params"), self.outer(walker, Member::Params, at, depth)?),
-            b'r' => (take!(Result, "result"), self.outer(walker, Member::Result, at, depth)?),
-            b'e' => (take!(Error, "error"), self.scalar(walker, at, depth)?),
-            _ => return Ok(self.unusual(walker)),
+            b'p' if self.comes(walker, Member::Params, PARAMS, &mut at)? => {
+                self.outer(walker, Member::Params, at, depth)?
+            }
+            b'r' if self.comes(walker, Member::Result, RESULT, &mut at)? => {
+                self.outer(walker, Member::Result, at, depth)?
+            }
+            b'e' if self.comes(walker, Member::Error, ERROR, &mut at)? => {
+                self.value(walker, Some(Member::Error), at, depth)?
+            }
+            _ => {
+                self.usual_no_more(walker);
+                return Ok(None);
+            }
         };
-        self.put(member, slot);
-        Ok(Some(slot.end()))
+        Ok(Some(end))
     }
 
     #[inline(never)]
@@ -553,68 +551,83 @@ impl<I: Inside> Listener for Reader<'_, I> {
         at: usize,
         depth: usize,
     ) -> Result<usize, Halt> {
-        let slot = match name {
-            Some(Member::Method) => self.method(walker, at, depth)?,
-            Some(member @ (Member::Params | Member::Result)) => self.outer(walker, member, at, depth)?,
-            _ => self.scalar(walker, at, depth)?,
-        };
-        if let Some(member) = name {
-            self.put(member, slot);
+        match name {
+            Some(Member::Method) => self.method(walker, at, depth),
+            Some(member @ (Member::Params | Member::Result)) => self.outer(walker, member, at, depth),
+            Some(member) => self.scalar(walker, member, at, depth),
+            None => Ok(walker.value(at, depth)?.end),
         }
-        Ok(slot.end())
     }
 }
 
 impl<I: Inside> Reader<'_, I> {
+    /// Keeps the place of a member's value. Gives its end.
     #[inline(always)]
-    fn put(&mut self, member: Member, slot: Slot) {
+    fn put(&mut self, member: Member, slot: Slot) -> usize {
         if let Some(place) = self.envelope.slots.get_mut(member as usize) {
             *place = Some(slot);
         }
+        slot.end()
     }
 
-    /// A member that isn't usual comes: from here on all keys of this message are compared with each other.
+    /// Whether the key at `at` is that member as it usually comes; then it is taken, and `at` is the value's place.
+    #[inline(always)]
+    fn comes(
+        &mut self,
+        walker: &mut Walker<'_, '_>,
+        member: Member,
+        name: Quoted,
+        at: &mut usize,
+    ) -> Result<bool, Halt> {
+        let bit = 1 << member as u8;
+        if self.seen & bit != 0 || !walker.take_known(at, name)? {
+            return Ok(false);
+        }
+        self.seen |= bit;
+        Ok(true)
+    }
+
+    /// A member comes that isn't usual: from here on all keys of this message are compared with each other.
     #[cold]
-    fn unusual(&mut self, walker: &mut Walker<'_, '_>) -> Option<usize> {
+    fn usual_no_more(&mut self, walker: &mut Walker<'_, '_>) {
         if self.seen != u8::MAX {
             self.seen = u8::MAX;
             walker.hash_known();
         }
-        None
     }
 
-    /// Passes a value in which nothing is looked for.
+    /// Passes the value of a member in which nothing is looked for.
     #[inline(always)]
-    fn scalar(&self, walker: &mut Walker<'_, '_>, at: usize, depth: usize) -> Result<Slot, Halt> {
-        let value = walker.value(at, depth)?;
-        Ok(Slot::new(value.kind, at, value.end, value.plain))
-    }
-
-    /// Passes the value of `method`.
-    #[inline(always)]
-    fn method(&mut self, walker: &mut Walker<'_, '_>, at: usize, depth: usize) -> Result<Slot, Halt> {
-        let value = walker.value(at, depth)?;
-        let slot = Slot::new(value.kind, at, value.end, value.plain);
-        if let Some(raw) = slot.string(self.text) {
-            self.inside.method(raw, value.plain, value.words);
-        }
-        Ok(slot)
-    }
-
-    /// Passes the value of `params` or `result`.
-    #[inline(never)]
-    fn outer(
+    fn scalar(
         &mut self,
         walker: &mut Walker<'_, '_>,
         member: Member,
         at: usize,
         depth: usize,
-    ) -> Result<Slot, Halt> {
+    ) -> Result<usize, Halt> {
+        let value = walker.value(at, depth)?;
+        Ok(self.put(member, Slot::new(value.kind, at, value.end, value.plain)))
+    }
+
+    /// Passes the value of `method`.
+    #[inline(always)]
+    fn method(&mut self, walker: &mut Walker<'_, '_>, at: usize, depth: usize) -> Result<usize, Halt> {
+        let value = walker.value(at, depth)?;
+        if value.kind == Json::String {
+            let raw = self.text.get(at + 1..value.end - 1).unwrap_or_default();
+            self.inside.method(raw, value.plain, value.words);
+        }
+        Ok(self.put(Member::Method, Slot::new(value.kind, at, value.end, value.plain)))
+    }
+
+    /// Passes the value of `params` or `result`.
+    #[inline(never)]
+    fn outer(&mut self, walker: &mut Walker<'_, '_>, member: Member, at: usize, depth: usize) -> Result<usize, Halt> {
         if walker.byte(at) != b'{' {
-            return self.scalar(walker, at, depth);
+            return self.scalar(walker, member, at, depth);
         }
         let end = walker.object(&mut Outer { text: self.text, inside: &mut self.inside, member }, at, depth)?;
-        Ok(Slot::new(Json::Object, at, end, false))
+        Ok(self.put(member, Slot::new(Json::Object, at, end, false)))
     }
 }
 

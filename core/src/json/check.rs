@@ -304,15 +304,19 @@ impl Walker<'_, '_> {
     /// Takes the key that begins at `start`, with its words if it is at most 16 bytes long, ASCII and plain.
     #[inline(always)]
     fn key(&mut self, start: usize) -> Result<(Token, Words), Halt> {
-        match short_string(self.ahead, start + 1) {
+        let (end, plain, words) = match short_string(self.ahead, start + 1) {
             Some((words, len)) if !may_be_forbidden(words) => {
                 if !self.keys.take_new(start, words) {
                     self.take(start, words)?;
                 }
-                Ok((Token { start, end: start + len + 2, plain: true }, words))
+                (start + len + 2, true, words)
             }
-            _ => Ok((self.key_slowly(start)?, Words::NONE)),
-        }
+            _ => {
+                let (end, plain) = self.key_slowly(start)?;
+                (end, plain, Words::NONE)
+            }
+        };
+        Ok((Token { start, end, plain }, words))
     }
 
     /// Passes the colon behind a key and what white space there is, up to the value. Gives the value's first byte.
@@ -440,8 +444,9 @@ impl Walker<'_, '_> {
     }
 
     /// A key that is longer, has escapes or bytes beyond ASCII, or may be forbidden, with the rules on keys.
+    /// Gives its end, and whether it is without escapes.
     #[inline(never)]
-    fn key_slowly(&mut self, start: usize) -> Result<Token, Halt> {
+    fn key_slowly(&mut self, start: usize) -> Result<(usize, bool), Halt> {
         let (end, plain) = self.string_from(start + 1, true)?;
         let key = Token { start, end, plain };
         if self.unique_keys {
@@ -450,7 +455,7 @@ impl Walker<'_, '_> {
         if !plain || matches!(key.raw(self.text).first(), Some(b'_' | b'$')) || end - start > MAX_KEY {
             self.lawful_slowly(&key)?;
         }
-        Ok(key)
+        Ok((end, plain))
     }
 
     /// The key's place among the keys of its object.
