@@ -199,9 +199,7 @@ impl Walker<'_, '_> {
                 at = match listener.usual(self, at, depth + 1)? {
                     Some(end) => end,
                     None => {
-                        let (key, words) = self.key(at)?;
-                        let name = listener.key(key, words);
-                        at = key.end;
+                        let name = self.key(&mut at, |key, words| listener.key(key, words))?;
                         self.colon(&mut at)?;
                         listener.value(self, name, at, depth + 1)?
                     }
@@ -301,22 +299,25 @@ impl Walker<'_, '_> {
         depth < self.shallow && self.byte(at) == b'"' && word & string.mask == string.word
     }
 
-    /// Takes the key that begins at `start`, with its words if it is at most 16 bytes long, ASCII and plain.
+    /// Takes the key that begins at `at`, which is its end then, and tells of it: with its words if it is at most 16 bytes
+    /// long, ASCII and plain.
     #[inline(always)]
-    fn key(&mut self, start: usize) -> Result<(Token, Words), Halt> {
-        let (end, plain, words) = match short_string(self.ahead, start + 1) {
+    fn key<T>(&mut self, at: &mut usize, tell: impl FnOnce(Token, Words) -> T) -> Result<T, Halt> {
+        let start = *at;
+        match short_string(self.ahead, start + 1) {
             Some((words, len)) if !may_be_forbidden(words) => {
                 if !self.keys.take_new(start, words) {
                     self.take(start, words)?;
                 }
-                (start + len + 2, true, words)
+                *at += len + 2;
+                Ok(tell(Token { start, end: *at, plain: true }, words))
             }
             _ => {
                 let (end, plain) = self.key_slowly(start)?;
-                (end, plain, Words::NONE)
+                *at = end;
+                Ok(tell(Token { start, end, plain }, Words::NONE))
             }
-        };
-        Ok((Token { start, end, plain }, words))
+        }
     }
 
     /// Passes the colon behind a key and what white space there is, up to the value. Gives the value's first byte.
@@ -357,7 +358,7 @@ impl Walker<'_, '_> {
                 if byte != b'"' {
                     return Err(self.unexpected(Code::UnexpectedByte, at));
                 }
-                (Token { end: at, .. }, _) = self.key(at)?;
+                self.key(&mut at, |_, _| {})?;
                 text = self.ahead;
                 byte = self.colon(&mut at)?;
             }

@@ -188,25 +188,18 @@ fn last_run(text: &[u8], at: usize) -> usize {
 /// free of escapes.
 #[inline(always)]
 pub(super) fn short_string(text: &[u8], at: usize) -> Option<(Words, usize)> {
-    let Some(chunk) = sixteen(text, at) else { return last_string(text, at) };
-    let len = clean_of_16(chunk);
-    if text.get(at + len) == Some(&b'"') { Some((first_of(chunk, len), len)) } else { None }
-}
-
-/// The same near the text's end.
-#[inline(never)]
-fn last_string(text: &[u8], at: usize) -> Option<(Words, usize)> {
-    let chunk = last_bytes(text, at).to_le_bytes();
-    let len = clean_of_16(&chunk);
-    if text.get(at + len) == Some(&b'"') { Some((first_of(&chunk, len), len)) } else { None }
-}
-
-/// The words of the first `len` bytes.
-#[inline(always)]
-fn first_of(chunk: &[u8; 16], len: usize) -> Words {
-    let words = Words::split(u128::from_le_bytes(*chunk));
+    let (words, len) = match sixteen(text, at) {
+        Some(chunk) => (Words::split(u128::from_le_bytes(*chunk)), clean_of_16(chunk)),
+        None => {
+            let last = last_bytes(text, at);
+            (Words::split(last), clean_of_16(&last.to_le_bytes()))
+        }
+    };
+    if text.get(at + len) != Some(&b'"') {
+        return None;
+    }
     let (low, high) = (MASKS.0.get(len).copied().unwrap_or(0), MASKS.1.get(len).copied().unwrap_or(0));
-    Words { low: words.low & low, high: words.high & high }
+    Some((Words { low: words.low & low, high: words.high & high }, len))
 }
 
 /// The first byte at or after `at` that needs a look: quote, backslash, control, and, if `HIGH`, anything beyond ASCII.

@@ -69,19 +69,19 @@ impl Names {
     }
 
     #[inline(always)]
-    fn look(&mut self, member: Member, level: usize, key: &Key<'_>) {
+    fn look(&mut self, text: &[u8], member: Member, level: usize, token: Token, words: Words) {
         if level > 1 {
-            if key.words == Words::NONE || self.below.iter().all(|name| name.words != key.words) {
-                self.look_closely_below(key);
+            if words == Words::NONE || self.below.iter().all(|name| name.words != words) {
+                self.look_closely_below(&Key { text, token, words });
             }
             return;
         }
         let known = if member == Member::Params { self.params.unwrap_or(META_ALONE) } else { META_ALONE };
         // Nearly all keys of params are short and as they should be.
         self.below = &[];
-        match known.iter().find(|(name, _)| name.words == key.words) {
-            Some((_, below)) if key.words != Words::NONE => self.below = below,
-            _ => self.look_closely(member, known, key),
+        match known.iter().find(|(name, _)| name.words == words) {
+            Some((_, below)) if words != Words::NONE => self.below = below,
+            _ => self.look_closely(member, known, &Key { text, token, words }),
         }
     }
 
@@ -141,7 +141,7 @@ impl Inside for Names {
             self.late = true;
             return;
         }
-        self.look(member, level, &Key { text, token: key, words });
+        self.look(text, member, level, key, words);
     }
 
     #[inline(always)]
@@ -159,7 +159,7 @@ impl Inside for Names {
             let mut look = |level: usize, key: Cursor<'_>| {
                 let (start, plain) = (key.place(text), !key.bytes().contains(&b'\\'));
                 let token = Token { start, end: start + key.bytes().len(), plain };
-                self.look(Member::Params, level, &Key { text, token, words: Words::NONE });
+                self.look(text, Member::Params, level, token, Words::NONE);
             };
             for (key, value) in Cursor::new(params).members() {
                 look(1, key);
