@@ -7,7 +7,8 @@
 
 use crate::code::{Code, Fault};
 use crate::json::{
-    Cursor, Halt, Kind as Json, Listener, Quoted, Token, Unescaped, Walker, Words, folds_to, is_integer, is_safe_integer, is_sound,
+    Cursor, Halt, Kind as Json, Listener, Quoted, Token, Unescaped, Walker, Words, folds_to, is_integer,
+    is_safe_integer, is_sound,
 };
 use crate::limits::{MAX_METHOD, Switch, Switches};
 
@@ -598,13 +599,7 @@ impl<I: Inside> Reader<'_, I> {
 
     /// Passes the value of a member in which nothing is looked for.
     #[inline(always)]
-    fn scalar(
-        &mut self,
-        walker: &mut Walker<'_, '_>,
-        member: Member,
-        at: usize,
-        depth: usize,
-    ) -> Result<usize, Halt> {
+    fn scalar(&mut self, walker: &mut Walker<'_, '_>, member: Member, at: usize, depth: usize) -> Result<usize, Halt> {
         let value = walker.value(at, depth)?;
         Ok(self.put(member, Slot::new(value.kind, at, value.end, value.plain)))
     }

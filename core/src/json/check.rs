@@ -9,9 +9,7 @@
 
 use super::keys::{KeyHash, Keys, Trouble};
 use super::number::{number, short_integer};
-use super::string::{
-    Escape, Quoted, SEPARATORS, Unescaped, Words, clean_run, escape, short_run, short_string,
-};
+use super::string::{Escape, Quoted, SEPARATORS, Unescaped, Words, clean_run, escape, short_run, short_string};
 use super::{Kind, Token};
 use crate::code::{Code, Fault};
 use crate::limits::{MAX_DEPTH, MAX_KEY, Profile, Switch, Switches};
@@ -277,7 +275,8 @@ impl Walker<'_, '_> {
     /// object's first key that isn't taken in this way.
     #[inline(always)]
     pub(crate) fn take_known(&mut self, at: &mut usize, name: Quoted) -> Result<bool, Halt> {
-        let word = self.ahead.get(*at + 1..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk));
+        let word =
+            self.ahead.get(*at + 1..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk));
         if word & name.mask != name.word || !self.keys.count(*at) {
             return Ok(false);
         }

@@ -84,6 +84,13 @@ impl Words {
         Self::split(both)
     }
 
+    /// Two loads of a word each: from one of sixteen bytes compilers would build the vector, and go the long way round.
+    #[inline(always)]
+    fn from_chunk(chunk: &[u8; 16]) -> Self {
+        let word = |half: Option<&[u8; 8]>| half.map_or(0, |half| u64::from_le_bytes(*half));
+        Self { low: word(chunk.first_chunk()), high: word(chunk.last_chunk()) }
+    }
+
     #[inline(always)]
     pub(super) const fn split(both: u128) -> Self {
         Self { low: both as u64, high: (both >> 64) as u64 }
@@ -189,7 +196,7 @@ fn last_run(text: &[u8], at: usize) -> usize {
 #[inline(always)]
 pub(super) fn short_string(text: &[u8], at: usize) -> Option<(Words, usize)> {
     let (words, len) = match sixteen(text, at) {
-        Some(chunk) => (Words::split(u128::from_le_bytes(*chunk)), clean_of_16(chunk)),
+        Some(chunk) => (Words::from_chunk(chunk), clean_of_16(chunk)),
         None => {
             let last = last_bytes(text, at);
             (Words::split(last), clean_of_16(&last.to_le_bytes()))
