@@ -36,6 +36,8 @@ rust:
 # The oracle in plain Python against the vectors, and against the command: no packages needed.
 vectors:
 	$(PYTHON) tests/oracle/check_vectors.py
+	$(PYTHON) tests/oracle/check_sessions.py
+	$(PYTHON) tests/oracle/check_examples.py
 	$(PYTHON) tests/oracle/check_scan.py
 
 # Real clients and servers around the binary.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use linegate::{Direction, Policy, Profile, Revision};
+use linegate::{Direction, MAX_METHOD, Options, Policy, Profile, Revision};
 
 /// A gate for newline-delimited JSON-RPC and MCP on stdio.
 ///
@@ -55,10 +55,11 @@ impl Command {
 /// Options of `linegate scan`.
 #[derive(Debug, Args)]
 pub struct ScanArgs {
-    /// Who sent the bytes.
-    #[arg(long, value_name = "SENDER", default_value = "client", value_parser = directions())]
-    pub from: Direction,
-    /// The protocol revision; auto refuses a line only where every revision refuses it.
+    /// Who sent the bytes [default: client].
+    #[arg(long, value_name = "SENDER", value_parser = directions())]
+    pub from: Option<Direction>,
+    /// The protocol revision; auto refuses a line only where every revision refuses it, and with --track the session tells
+    /// which it is.
     #[arg(long, value_name = "R", default_value = "auto", value_parser = revisions())]
     pub revision: Revision,
     /// The text rules [default: strict for a client's lines, data for a server's].
@@ -67,6 +68,15 @@ pub struct ScanArgs {
     /// Whether a refusal that closes a session ends the scan.
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = ScanReject::Continue)]
     pub on_reject: ScanReject,
+    /// Judge each line in its session too: handshake, ids in flight, and whether a response fits its request.
+    ///
+    /// That takes both directions. The input is then a transcript: each line of it is the sender's mark, > for the client or <
+    /// for the server, one space, and the line as it went over the wire, in the order in which they went. Verdicts say the
+    /// sender; their offsets, lengths and faults are those of the line without its mark.
+    #[arg(long)]
+    pub track: bool,
+    #[command(flatten)]
+    pub allow: Allow,
     /// Longest line in bytes, 4 to 2147483647 [default: 8388608].
     #[arg(long, value_name = "N", value_parser = max_frame(), allow_negative_numbers = true)]
     pub max_frame: Option<u32>,
@@ -123,12 +133,15 @@ pub struct CheckArgs {
 /// Options of `linegate run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// The protocol revision; auto refuses a line only where every revision refuses it.
+    /// The protocol revision; auto learns it from the session, jsonrpc is JSON-RPC without the rules of MCP and of its
+    /// sessions.
     #[arg(long, value_name = "R", default_value = "auto", value_parser = revisions())]
     pub revision: Revision,
     /// Which refusals end the session: those of malformed lines, all, or none.
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = RunReject::Close)]
     pub on_reject: RunReject,
+    #[command(flatten)]
+    pub allow: Allow,
     /// Append one JSON object for each refusal to this file; never the refused bytes.
     #[arg(long, value_name = "FILE")]
     pub audit: Option<PathBuf>,
@@ -149,6 +162,26 @@ pub struct RunArgs {
     /// The server's command and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// What a host takes beside the tables of MCP.
+#[derive(Debug, Args)]
+pub struct Allow {
+    /// Take this method too, from either side, as a request or a notification; may be given several times.
+    #[arg(long = "allow-method", value_name = "M", value_parser = method)]
+    pub methods: Vec<&'static str>,
+    /// Take results with this resultType too; may be given several times.
+    #[arg(long = "allow-result-type", value_name = "T", value_parser = result_type)]
+    pub result_types: Vec<&'static str>,
+}
+
+impl Allow {
+    /// The same options with all that.
+    pub fn applied_to(&'static self, mut options: Options) -> Options {
+        options.methods = &self.methods;
+        options.result_types = &self.result_types;
+        options
+    }
 }
 
 /// Options of `linegate rules`.
@@ -262,6 +295,23 @@ fn seconds(given: &str) -> Result<Duration, String> {
         .filter(|seconds| (0.0..=86_400.0).contains(seconds))
         .map(Duration::from_secs_f64)
         .ok_or_else(|| "give seconds from 0 to 86400, such as 2 or 0.5".to_owned())
+}
+
+/// A name that a gate keeps for as long as the program runs.
+fn method(given: &str) -> Result<&'static str, String> {
+    if (1..=MAX_METHOD).contains(&given.len()) {
+        Ok(given.to_owned().leak())
+    } else {
+        Err(format!("give a method's name of 1 to {MAX_METHOD} bytes, such as acme/refresh"))
+    }
+}
+
+fn result_type(given: &str) -> Result<&'static str, String> {
+    if given.is_empty() {
+        Err("give a resultType that is not empty, such as acme_partial".to_owned())
+    } else {
+        Ok(given.to_owned().leak())
+    }
 }
 
 fn assignment(given: &str) -> Result<(String, String), String> {

@@ -31,7 +31,9 @@ fn main() -> ExitCode {
     #[cfg(unix)]
     linegate_host::supervise::adopt_orphans();
     let Cli { command } = Cli::parse();
-    do_it(&command).unwrap_or_else(|trouble| {
+    // Gates keep the names that it adds to their tables for as long as the program runs.
+    let command: &'static Command = Box::leak(Box::new(command));
+    do_it(command).unwrap_or_else(|trouble| {
         if let Trouble::Because(why) = trouble {
             tell(format_args!("{}: {why}", command.name()));
         }
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
     })
 }
 
-fn do_it(command: &Command) -> Done {
+fn do_it(command: &'static Command) -> Done {
     match command {
         Command::Scan(args) => scan::run(args),
         #[cfg(unix)]

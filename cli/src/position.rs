@@ -25,6 +25,11 @@ impl Position {
         Line { offset: self.line, length: self.taken }
     }
 
+    /// Moves over bytes before a line that are none of it.
+    pub fn skip(&mut self, len: usize) {
+        self.line += len as u64;
+    }
+
     /// Moves over bytes that the gate consumed at one call, which hold at most one line feed, as the last of them. Gives
     /// the line that ended there.
     pub fn advance(&mut self, consumed: &[u8]) -> Option<Line> {
@@ -52,5 +57,8 @@ mod tests {
         assert_eq!(position.advance(b"\n"), Some(Line { offset: 5, length: 0 }));
         assert_eq!(position.advance(b"xy"), None);
         assert_eq!(position.current(), Line { offset: 6, length: 2 });
+        assert_eq!(position.advance(b"\n"), Some(Line { offset: 6, length: 2 }));
+        position.skip(2);
+        assert_eq!(position.advance(b"z\n"), Some(Line { offset: 11, length: 1 }));
     }
 }

@@ -33,6 +33,8 @@ const fn title(stage: Stage) -> &'static str {
         Stage::Frame => "1xx frame: cutting the stream into lines",
         Stage::Json => "2xx json: the line as JSON text (RFC 8259, RFC 7493)",
         Stage::Rpc => "3xx rpc: the value as a JSON-RPC 2.0 message",
+        Stage::Mcp => "401 to 410 mcp: the message as one of the Model Context Protocol, by revision and direction",
+        Stage::Session => "45x session: the message in its session, where a tracker sees both directions",
         Stage::Caller => "9xx caller: faults of the program that uses the library, never of the peer",
         _ => stage.name(),
     }

@@ -10,8 +10,14 @@ use core::fmt;
 pub const PARSE_ERROR: i32 = -32700;
 /// JSON-RPC 2.0 section 5.1: JSON, but not a request the receiver takes.
 pub const INVALID_REQUEST: i32 = -32600;
+/// JSON-RPC 2.0 section 5.1: the receiver has no such method.
+pub const METHOD_NOT_FOUND: i32 = -32601;
 /// JSON-RPC 2.0 section 5.1: the params don't fit the method.
 pub const INVALID_PARAMS: i32 = -32602;
+/// JSON-RPC 2.0 section 5.1: the receiver failed.
+pub const INTERNAL_ERROR: i32 = -32603;
+/// MCP 2026-07-28: the request's protocol version is one that the server doesn't serve.
+pub const UNSUPPORTED_VERSION: i32 = -32022;
 
 /// The room of the gate that gave a verdict, in the order in which a line passes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -23,13 +29,17 @@ pub enum Stage {
     Json,
     /// 3xx: the value as a JSON-RPC 2.0 message.
     Rpc,
+    /// 401 to 410: the message as one of the Model Context Protocol.
+    Mcp,
+    /// 45x: the message in its session.
+    Session,
     /// 9xx: faults of the caller of this library, never of the peer.
     Caller,
 }
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Self; 4] = [Self::Frame, Self::Json, Self::Rpc, Self::Caller];
+    pub const ALL: [Self; 6] = [Self::Frame, Self::Json, Self::Rpc, Self::Mcp, Self::Session, Self::Caller];
 
     /// The stage's name as `scan`, audit records and docs spell it.
     #[must_use]
@@ -38,6 +48,8 @@ impl Stage {
             Self::Frame => "frame",
             Self::Json => "json",
             Self::Rpc => "rpc",
+            Self::Mcp => "mcp",
+            Self::Session => "session",
             Self::Caller => "caller",
         }
     }
@@ -98,7 +110,9 @@ macro_rules! codes {
 
 const PARSE: Option<i32> = Some(PARSE_ERROR);
 const REQUEST: Option<i32> = Some(INVALID_REQUEST);
+const METHOD: Option<i32> = Some(METHOD_NOT_FOUND);
 const PARAMS: Option<i32> = Some(INVALID_PARAMS);
+const VERSION: Option<i32> = Some(UNSUPPORTED_VERSION);
 
 codes! {
     101 FrameTooLong "frame_too_long" Frame REQUEST, true,
@@ -181,6 +195,44 @@ codes! {
         "The member result must be an object.";
     316 IdMissing "id_missing" Rpc REQUEST, true,
         "A result must carry the id of its request.";
+    401 WrongDirection "wrong_direction" Mcp REQUEST, true,
+        "Such a message may not travel in this direction under this revision.";
+    402 UnknownMethod "unknown_method" Mcp METHOD, false,
+        "The revision has no such method for this direction, and the host added none of that name.";
+    403 ParamMissing "param_missing" Mcp PARAMS, false,
+        "A member that the method requires is missing in params.";
+    404 ParamType "param_type" Mcp PARAMS, false,
+        "A member of params has a JSON type or a value that the method does not take.";
+    405 MetaMissing "meta_missing" Mcp PARAMS, false,
+        "A request of 2026-07-28 carries params._meta with protocolVersion and clientCapabilities (prefix io.modelcontextprotocol/).";
+    406 MetaKey "meta_key" Mcp PARAMS, false,
+        "A key of _meta is not an optional prefix (labels parted by dots, and a slash) and a name.";
+    407 UnsupportedRevision "unsupported_revision" Mcp VERSION, false,
+        "The request's protocol version is not one that is served here; data.supported names those that are.";
+    408 ResultShape "result_shape" Mcp None, false,
+        "The result is not one that the request it answers may have.";
+    409 ErrorCode "error_code" Mcp None, false,
+        "The revision does not allow a server to send this error code.";
+    410 IdPresence "id_presence" Mcp REQUEST, true,
+        "The method is a notification and carries an id, or is a request and carries none.";
+    451 NotInitialized "not_initialized" Session REQUEST, false,
+        "Send initialize first; before it only ping and server/discover are taken.";
+    452 InitializeAgain "initialize_again" Session REQUEST, false,
+        "The session is initialized already, or an initialize waits for its answer.";
+    453 IdInUse "id_in_use" Session REQUEST, false,
+        "A request with this id waits for its answer or was cancelled just now; take another id.";
+    454 UnknownResponse "unknown_response" Session None, false,
+        "The response answers no request that is in flight.";
+    455 AnsweredAfterCancel "answered_after_cancel" Session None, false,
+        "The response answers a request that was cancelled: it is passed on and counted.";
+    456 TooManyInFlight "too_many_in_flight" Session REQUEST, false,
+        "More requests wait for their answers than the gate remembers; wait for some of them.";
+    457 UnknownProgress "unknown_progress" Session None, false,
+        "Progress is told for a token that no request in flight gave.";
+    458 AnsweredTwice "answered_twice" Session None, false,
+        "The request was answered already.";
+    459 UnknownSubscription "unknown_subscription" Session None, false,
+        "The notification belongs to no subscription that is open, or does not say to which.";
     902 BufferTooSmall "buffer_too_small" Caller None, false,
         "The buffer given is too small; nothing was written.";
     903 BadOptions "bad_options" Caller None, false,

@@ -4,16 +4,22 @@
 //! fault stands further left. Whatever the policy, a refused line leaves no state but the counters, the sequence number, the
 //! run of replies, and whether the session is over.
 
+use core::iter;
+
 use crate::audit::Fingerprint;
 use crate::code::{Code, Fault, Stage};
 use crate::framer::{Cut, Framer, inspect, is_surrounded, strip_cr};
-use crate::json::{KeyHash, Stop, Text, Unescaped, Walker, walk};
+use crate::json::{Cursor, KeyHash, Stop, Text, Unescaped, Walker, is_sound, walk};
 use crate::limits::{Direction, MAX_METHOD, Profile, Switch, Switches};
-use crate::mcp::{Names, Revision};
+use crate::mcp::{Filter, Line, Method, Set, Shapes};
 use crate::options::{BadOptions, Batches, ErrorId, Options, Policy};
 use crate::refusal::Refusal;
-use crate::rpc::{Envelope, Member, Message, Reader, Shape, Slot};
+use crate::rpc::{Envelope, Kind, Member, Message, Parts, Reader, Shape, Slot as Place};
+use crate::session::{Passed, Slot, Tracker, Tracking};
 use crate::storage::Storage;
+
+/// Bytes of an unsupported version between its quotes up to which the reply says it again (407).
+const MAX_REQUESTED: usize = 255;
 
 /// A verdict, or none yet.
 #[derive(Debug)]
@@ -52,7 +58,7 @@ pub struct Counters {
     pub stripped_crs: u64,
     /// Replies that were due.
     pub replies: u64,
-    refused: [u64; 3],
+    refused: [u64; 5],
 }
 
 impl Counters {
@@ -112,6 +118,7 @@ struct Judge {
     options: Options,
     text: Text,
     shape: Shape,
+    shapes: Shapes,
     hash: KeyHash,
     /// The message that was read last.
     envelope: Envelope,
@@ -122,7 +129,54 @@ struct Judge {
 /// A line's verdict, by places in it.
 enum Verdict {
     Accept { loosened: Switches, batch: bool, method_len: usize },
-    Refuse { fault: Fault, id: Option<Slot>, answer: bool },
+    Refuse(Refused),
+}
+
+/// Why a line is refused, and what its reply may know of it.
+struct Refused {
+    fault: Fault,
+    /// The id that stands in it beyond doubt.
+    id: Option<Place>,
+    /// Whether it asks for an answer.
+    answer: bool,
+    /// Whether it looks like an answer.
+    response: bool,
+    /// The revisions that it was judged by, if it got so far.
+    by: Set,
+}
+
+impl Refused {
+    /// Of a line in which nothing can be read.
+    const fn unread(fault: Fault) -> Self {
+        Self { fault, id: None, answer: true, response: false, by: Set::NONE }
+    }
+
+    /// Of a message whose envelope was read.
+    fn read(fault: Fault, envelope: &Envelope, content: &[u8], shape: &Shape) -> Self {
+        let (answer, response) = (envelope.wants_answer(), envelope.is_response());
+        Self { fault, id: envelope.echo(content, shape), answer, response, by: Set::NONE }
+    }
+}
+
+/// A fault of the stages that ask for a revision, and the revisions that they asked for.
+struct Misfit {
+    fault: Fault,
+    by: Set,
+}
+
+/// A refused line with what may be said of it.
+struct Told<'a> {
+    fault: Fault,
+    frame_len: usize,
+    fingerprint: Fingerprint,
+    id: Option<&'a [u8]>,
+    answer: bool,
+    /// The id of the request that its refusal leaves without an answer.
+    settles: Option<&'a [u8]>,
+    /// The version that it asked for in vain.
+    requested: Option<&'a [u8]>,
+    /// The revisions that it may be of.
+    revisions: Set,
 }
 
 impl<S: Storage> Gate<S> {
@@ -155,6 +209,22 @@ impl<S: Storage> Gate<S> {
     /// What the event lends lives until the next call. After the session's end all input is consumed and
     /// [`Event::Closed`] given, for ever.
     pub fn feed<'a>(&'a mut self, input: &'a [u8]) -> Fed<'a> {
+        self.feed_any::<false>(input, None)
+    }
+
+    /// The same, with the session that the line belongs to: the tracker is that of the two gates of one session, each of which
+    /// is always fed with it.
+    pub fn feed_with<'a, T: AsRef<[Slot]> + AsMut<[Slot]>>(
+        &'a mut self,
+        input: &'a [u8],
+        tracker: &mut Tracker<T>,
+    ) -> Fed<'a> {
+        self.feed_any::<true>(input, Some(tracker.tracking()))
+    }
+
+    /// Where nothing is tracked, the code for it isn't linked either.
+    #[inline(always)]
+    fn feed_any<'a, const TRACKED: bool>(&'a mut self, input: &'a [u8], mut tracking: Option<Tracking<'_>>) -> Fed<'a> {
         let mut consumed = 0;
         let (len, content_len, inside) = loop {
             if self.session.closed {
@@ -171,7 +241,14 @@ impl<S: Storage> Gate<S> {
                     let held = self.storage.frame().get(..held.min(covered)).unwrap_or_default();
                     let fresh = rest.get(..covered - held.len()).unwrap_or_default();
                     let fingerprint = Fingerprint::new(self.judge.options.audit_key, &[held, fresh]);
-                    let refusal = self.session.refuse(&self.judge.options, fault, covered, fingerprint, None, true);
+                    let told = self.judge.told::<TRACKED>(
+                        Refused::unread(fault),
+                        covered,
+                        fingerprint,
+                        &[],
+                        tracking.as_mut(),
+                    );
+                    let refusal = self.session.refuse(&self.judge.options, told);
                     return Fed { consumed, event: Event::Refused(refusal) };
                 }
                 Cut::Line { len, inside } => {
@@ -190,18 +267,14 @@ impl<S: Storage> Gate<S> {
         let verdict = loop {
             let (frame, keys) = self.storage.parts();
             let ahead = inside.unwrap_or_else(|| within(None, frame, content_len));
-            match self.judge.content(ahead, content_len, keys) {
+            match self.judge.content::<TRACKED>(ahead, content_len, keys, tracking.as_mut()) {
                 Ok(verdict) => break verdict,
                 Err(ShortTable) => {
                     let (limits, slots) = (&self.judge.options.limits, keys.len());
                     self.storage.grow_keys(limits.max_keys as usize + usize::from(limits.max_depth));
                     if self.storage.parts().1.len() <= slots {
                         // The storage, against its word, has no more.
-                        break Verdict::Refuse {
-                            fault: Fault { code: Code::TooManyKeys, at: 0 },
-                            id: None,
-                            answer: true,
-                        };
+                        break Verdict::Refuse(Refused::unread(Fault { code: Code::TooManyKeys, at: 0 }));
                     }
                 }
             }
@@ -219,11 +292,11 @@ impl<S: Storage> Gate<S> {
                 let message = Message { text, envelope, method, loosened, sequence, line_len };
                 Fed { consumed, event: Event::Message(message) }
             }
-            Verdict::Refuse { fault, id, answer } => {
+            Verdict::Refuse(refused) => {
                 let line = within(inside, self.storage.frame(), len);
                 let fingerprint = Fingerprint::new(self.judge.options.audit_key, &[line]);
-                let id = id.map(|id| id.of(line));
-                let refusal = self.session.refuse(&self.judge.options, fault, len, fingerprint, id, answer);
+                let told = self.judge.told::<TRACKED>(refused, len, fingerprint, line, tracking.as_mut());
+                let refusal = self.session.refuse(&self.judge.options, told);
                 Fed { consumed, event: Event::Refused(refusal) }
             }
         }
@@ -239,7 +312,9 @@ impl<S: Storage> Gate<S> {
                 let line = self.storage.frame().get(..len).unwrap_or_default();
                 let fingerprint = Fingerprint::new(self.judge.options.audit_key, &[line]);
                 let fault = Fault { code: Code::Truncated, at: len };
-                Event::Refused(self.session.refuse(&self.judge.options, fault, len, fingerprint, None, false))
+                let refused = Refused { answer: false, ..Refused::unread(fault) };
+                let told = self.judge.told::<false>(refused, len, fingerprint, &[], None);
+                Event::Refused(self.session.refuse(&self.judge.options, told))
             }
         };
         self.session.closed = true;
@@ -295,16 +370,9 @@ impl<S> core::fmt::Debug for Gate<S> {
 }
 
 impl Session {
-    fn refuse<'a>(
-        &mut self,
-        options: &Options,
-        fault: Fault,
-        frame_len: usize,
-        fingerprint: Fingerprint,
-        id: Option<&'a [u8]>,
-        answer: bool,
-    ) -> Refusal<'a> {
-        let Fault { code, at } = fault;
+    fn refuse<'a>(&mut self, options: &Options, told: Told<'a>) -> Refusal<'a> {
+        let Told { fault: Fault { code, at }, frame_len, fingerprint, id, answer, settles, requested, revisions } =
+            told;
         if let Some(count) = self.counters.refused.get_mut(code.stage() as usize) {
             *count += 1;
         }
@@ -321,12 +389,28 @@ impl Session {
         };
         self.closed |= closes;
         let null_id = match options.error_id {
-            ErrorId::ByRevision => !options.revision.omits_error_id(),
+            ErrorId::ByRevision => !revisions.omits_error_id(),
             ErrorId::Null => true,
             ErrorId::Absent => false,
         };
         let (sequence, direction) = (self.sequence, options.direction);
-        Refusal { code, at, frame_len, sequence, direction, fingerprint, id, rpc_code, reply_due, null_id, closes }
+        let supported = options.versions;
+        Refusal {
+            code,
+            at,
+            frame_len,
+            sequence,
+            direction,
+            fingerprint,
+            id,
+            rpc_code,
+            reply_due,
+            null_id,
+            closes,
+            settles,
+            requested,
+            supported,
+        }
     }
 }
 
@@ -337,7 +421,7 @@ impl Judge {
     fn new(options: Options) -> Self {
         let limits = &options.limits;
         let batches = match options.batches {
-            Batches::ByRevision => options.revision == Revision::V2025_03_26,
+            Batches::ByRevision => options.revision.has_batches(),
             Batches::Allow => true,
             Batches::Refuse => false,
         };
@@ -354,6 +438,14 @@ impl Judge {
                 plain: !options.revision.is_mcp(),
                 max_id: usize::from(limits.max_id),
             },
+            shapes: Shapes {
+                methods: options.revision.methods(),
+                from: options.direction,
+                max_id: usize::from(limits.max_id),
+                supported: options.versions,
+                extra_methods: options.methods,
+                extra_result_types: options.result_types,
+            },
             hash: KeyHash::new(options.audit_key),
             envelope: Envelope::default(),
             method: [0; MAX_METHOD],
@@ -362,10 +454,16 @@ impl Judge {
     }
 
     /// Judges a whole line without its line break, which may follow: the first `len` bytes of `ahead`.
-    fn content(&mut self, ahead: &[u8], len: usize, table: &mut [u64]) -> Result<Verdict, ShortTable> {
+    fn content<const TRACKED: bool>(
+        &mut self,
+        ahead: &[u8],
+        len: usize,
+        table: &mut [u64],
+        tracking: Option<&mut Tracking<'_>>,
+    ) -> Result<Verdict, ShortTable> {
         let content = ahead.get(..len).unwrap_or_default();
         if content.is_empty() {
-            return Ok(Verdict::Refuse { fault: Fault { code: Code::FrameEmpty, at: 0 }, id: None, answer: true });
+            return Ok(Verdict::Refuse(Refused::unread(Fault { code: Code::FrameEmpty, at: 0 })));
         }
         let mut loosened = Switches::NONE;
         if is_surrounded(content) {
@@ -375,13 +473,15 @@ impl Judge {
             loosened = loosened.with(Switch::SurroundingSpace);
         }
         let mut fold = true;
-        let names = || Names::new(self.options.revision.is_mcp());
+        let filter = || Filter::new(&self.shapes);
         loop {
-            let mut reader = Reader::new(content, &self.shape, names(), &mut self.envelope);
+            let mut reader = Reader::new(content, &self.shape, filter(), &mut self.envelope);
             match walk(ahead, len, &self.text, table, &self.hash, fold, |walker, at| reader.line(walker, at)) {
                 Ok(needed) => {
-                    let loosened = loosened.union(needed);
-                    return Ok(conclude(content, &reader, loosened, &self.shape, &mut self.method));
+                    let fault = reader.verdict();
+                    let needed = loosened.union(needed).union(reader.needed);
+                    let (batch, certain) = (reader.is_batch(), reader.taken());
+                    return Ok(self.conclude::<TRACKED>(content, batch, fault, certain, needed, tracking));
                 }
                 Err(Stop::ShortTable) => return Err(ShortTable),
                 Err(Stop::Unfold) => {
@@ -411,45 +511,161 @@ impl Judge {
     /// The verdict for a fault of the first two stages. Where the line is JSON all the same, a walk by grammar alone finds
     /// out whether an answer is due and which id it may carry.
     fn refuse(&self, content: &[u8], fault: Fault) -> Verdict {
+        let unread = Verdict::Refuse(Refused::unread(fault));
         let is_json = fault.code.rpc_code() == Some(crate::code::INVALID_REQUEST);
         let mut envelope = Envelope::default();
-        let mut reader = Reader::new(content, &self.shape, Names::new(false), &mut envelope);
+        let mut reader = Reader::new(content, &self.shape, Filter::IDLE, &mut envelope);
         let root = |walker: &mut Walker<'_, '_>, at| reader.line(walker, at);
         if !is_json || walk(content, content.len(), &Text::GRAMMAR, &mut [], &self.hash, false, root).is_err() {
-            return Verdict::Refuse { fault, id: None, answer: true };
+            return unread;
         }
         if reader.is_batch() {
-            return Verdict::Refuse { fault, id: None, answer: true };
+            return unread;
         }
-        let id = reader.envelope.echo(content, &self.shape);
-        Verdict::Refuse { fault, id, answer: reader.envelope.wants_answer() }
+        Verdict::Refuse(Refused::read(fault, reader.envelope, content, &self.shape))
     }
-}
 
-/// The verdict on a line whose text is in order. A method with escapes is put into `unescaped`.
-#[inline(always)]
-fn conclude(
-    content: &[u8],
-    reader: &Reader<'_, Names>,
-    loosened: Switches,
-    shape: &Shape,
-    unescaped: &mut [u8; MAX_METHOD],
-) -> Verdict {
-    if let Some(fault) = reader.verdict() {
-        let batch = reader.is_batch();
-        let id = if batch { None } else { reader.envelope.echo(content, shape) };
-        let answer = batch || reader.envelope.wants_answer();
-        return Verdict::Refuse { fault, id, answer };
-    }
-    let batch = reader.is_batch();
-    let loosened = loosened.union(reader.needed).minus(Profile::Strict.allowed());
-    let mut method_len = 0;
-    if let Some(method) = reader.envelope.get(Member::Method).filter(|method| !batch && !method.plain) {
-        let raw = method.string(content).unwrap_or_default();
-        for (place, byte) in unescaped.iter_mut().zip(Unescaped::new(raw)) {
-            *place = byte;
-            method_len += 1;
+    /// The verdict on a line whose text is in order, after what JSON-RPC has against it, which may be nothing. `certain`: the
+    /// revisions that are known to take the message.
+    #[inline(always)]
+    fn conclude<const TRACKED: bool>(
+        &mut self,
+        content: &[u8],
+        batch: bool,
+        fault: Option<Fault>,
+        certain: Set,
+        loosened: Switches,
+        tracking: Option<&mut Tracking<'_>>,
+    ) -> Verdict {
+        let refuse = |misfit: Misfit| {
+            let Misfit { fault, by } = misfit;
+            Verdict::Refuse(if batch {
+                Refused { by, ..Refused::unread(fault) }
+            } else {
+                Refused { by, ..Refused::read(fault, &self.envelope, content, &self.shape) }
+            })
+        };
+        if let Some(fault) = fault {
+            return refuse(Misfit { fault, by: Set::NONE });
         }
+        let by = self.options.revision.set();
+        let sure = by.is_empty() || (!TRACKED && certain.meets(by));
+        if !sure && let Err(misfit) = self.judge_protocol::<TRACKED>(content, batch, certain, tracking) {
+            return refuse(misfit);
+        }
+        // A method that was written with escapes is kept without.
+        let mut method_len = 0;
+        if let Some(method) = self.envelope.get(Member::Method).filter(|method| !batch && !method.plain) {
+            let raw = method.string(content).unwrap_or_default();
+            for (place, byte) in self.method.iter_mut().zip(Unescaped::new(raw)) {
+                *place = byte;
+                method_len += 1;
+            }
+        }
+        Verdict::Accept { loosened: loosened.minus(Profile::Strict.allowed()), batch, method_len }
     }
-    Verdict::Accept { loosened, batch, method_len }
+
+    /// What MCP and the session have against a message that JSON-RPC takes, by reading it again.
+    #[inline(never)]
+    fn judge_protocol<const TRACKED: bool>(
+        &self,
+        content: &[u8],
+        batch: bool,
+        certain: Set,
+        tracking: Option<&mut Tracking<'_>>,
+    ) -> Result<(), Misfit> {
+        let tracking = if TRACKED { tracking } else { None };
+        let whole = Cursor::new(content.trim_ascii());
+        let line = |value: Cursor<'_>, parts: Parts| {
+            let closing = value.place(content) + value.bytes().len() - 1;
+            Line { text: content, parts, closing }
+        };
+        if !batch {
+            let line = line(whole, self.envelope.slots);
+            let Some(tracking) = tracking else {
+                let by = self.options.revision.set();
+                return self.shapes.judge(&line, by, None).map_or(Ok(()), |fault| Err(Misfit { fault, by }));
+            };
+            let method = self.method_of(&line);
+            let by = tracking.revisions(&line, method, self.options.direction);
+            return self
+                .judge_shape(&line, method, by, certain, tracking)
+                .and_then(|taken| tracking.admit(iter::once(self.passed(line, taken))))
+                .map_err(|fault| Misfit { fault, by });
+        }
+        // Stage by stage over the whole line. Batches are of one revision, which the host named.
+        let by = self.options.revision.set();
+        let lines = whole.elements().map(|element| line(element, Parts::of(content, &element)));
+        let misfit = |fault| Misfit { fault, by };
+        for line in lines.clone() {
+            let answered = tracking.as_ref().and_then(|tracking| tracking.answered(&line, self.options.direction));
+            self.shapes.judge(&line, by, answered.as_ref()).map_or(Ok(()), |fault| Err(misfit(fault)))?;
+        }
+        tracking.map_or(Ok(()), |tracking| tracking.admit(lines.map(|line| self.passed(line, by)))).map_err(misfit)
+    }
+
+    /// The MCP stage with what the session knows: the revisions that take a message.
+    fn judge_shape(
+        &self,
+        line: &Line<'_>,
+        method: Option<&'static Method>,
+        by: Set,
+        certain: Set,
+        tracking: &Tracking<'_>,
+    ) -> Result<Set, Fault> {
+        if method.is_some() && certain.meets(by) && !by.meets(Set::MODERN) {
+            return Ok(certain.and(by));
+        }
+        let (shapes, from) = (&self.shapes, self.options.direction);
+        if by == Set::MODERN
+            && from == Direction::FromServer
+            && line.parts.kind() == Kind::Notification
+            && method.is_some_and(|method| method.is("notifications/cancelled"))
+            && let Some(id) = tracking.cancelled_in_vain(line)
+        {
+            return Err(Fault { code: Code::WrongDirection, at: id.place(line.text) });
+        }
+        let answered = tracking.answered(line, from);
+        let takers = by.newest_first().filter(|one| shapes.judge_by(line, *one, answered.as_ref()).is_none());
+        let taken = takers.fold(Set::NONE, Set::or);
+        if taken.is_empty() { shapes.judge(line, by, answered.as_ref()).map_or(Ok(taken), Err) } else { Ok(taken) }
+    }
+
+    fn passed<'t>(&self, line: Line<'t>, taken: Set) -> Passed<'t> {
+        Passed { line, from: self.options.direction, method: self.method_of(&line), taken }
+    }
+
+    fn method_of(&self, line: &Line<'_>) -> Option<&'static Method> {
+        self.shapes.method(&line.get(Member::Method)?)
+    }
+
+    /// What may be said of a refused line; and a request that it leaves without an answer waits no longer.
+    fn told<'a, const TRACKED: bool>(
+        &self,
+        refused: Refused,
+        frame_len: usize,
+        fingerprint: Fingerprint,
+        line: &'a [u8],
+        tracking: Option<&mut Tracking<'_>>,
+    ) -> Told<'a> {
+        let Refused { fault, id, answer, response, by } = refused;
+        let mut id = id.map(|id| id.of(line));
+        let (mut settles, mut revisions) = (None, self.options.revision.set());
+        if let (true, Some(tracking)) = (TRACKED, tracking) {
+            let from = self.options.direction;
+            revisions = if by.is_one() { by } else { tracking.known().unwrap_or(Set::NONE) };
+            if response {
+                settles = id.filter(|id| tracking.release(from, &Cursor::new(id)));
+            } else {
+                // An error with the id of a request that waits for its answer would end that one.
+                id = id.filter(|id| !tracking.is_in_use(from, &Cursor::new(id)));
+            }
+        }
+        let requested = (fault.code == Code::UnsupportedRevision).then(|| {
+            let version = Cursor::starting(line, fault.at);
+            let fits = version.inside().len() <= MAX_REQUESTED && is_sound(version.inside(), Switches::NONE);
+            if fits { version.bytes() } else { b"\"\"" }
+        });
+        Told { fault, frame_len, fingerprint, id, answer, settles, requested, revisions }
+    }
 }

@@ -5,9 +5,9 @@
 //! sentence loses by each switch is said in [`Switch`].)
 //!
 //! ```text
-//! bytes --framer--> line --json--> value --rpc--> Message
-//!                     \         \            \
-//!                      1xx       2xx          3xx  ---> Refusal { code, at, .. }
+//! bytes --framer--> line --json--> value --rpc--> shape --mcp--> method --session--> Message
+//!                     \         \            \          \              \
+//!                      1xx       2xx          3xx        40x            45x  ---> Refusal { code, at, .. }
 //! ```
 //!
 //! The order is the same for every line, and the first stage that finds a fault gives the verdict. Nothing is repaired: what
@@ -30,10 +30,13 @@ mod mcp;
 mod options;
 mod refusal;
 mod rpc;
+mod session;
 mod storage;
 
 pub use audit::{Fingerprint, Record};
-pub use code::{Code, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, Stage};
+pub use code::{
+    Code, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Stage, UNSUPPORTED_VERSION,
+};
 pub use gate::{Counters, Event, Fed, Gate};
 pub use json::{Cursor, Elements, Kind as JsonKind, Members};
 pub use limits::{AuditKey, Direction, Limits, MAX_DEPTH, MAX_FRAME, MAX_KEY, MAX_METHOD, Profile, Switch, Switches};
@@ -41,4 +44,5 @@ pub use mcp::Revision;
 pub use options::{BadOptions, Batches, ErrorId, Options, Policy};
 pub use refusal::{REPLY_LEN, Refusal, TooSmall};
 pub use rpc::{Kind, Message};
+pub use session::{Slot, Tracker};
 pub use storage::{Borrowed, Inline, Storage};

@@ -29,6 +29,14 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// The way back.
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::FromClient => Self::FromServer,
+            Self::FromServer => Self::FromClient,
+        }
+    }
+
     /// `client` or `server`, as `--from` and the audit record spell it.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -50,12 +50,19 @@ pub enum Batches {
 pub struct Options {
     /// Who sends the stream.
     pub direction: Direction,
-    /// The protocol revision. Default [`Revision::Auto`].
+    /// The protocol revision. Default [`Revision::AUTO`].
     pub revision: Revision,
     /// The quirks that pass. Default: those of the direction's profile.
     pub allowed: Switches,
     /// The bounds. Default: those of the direction's profile.
     pub limits: Limits,
+    /// The protocol versions that the host serves to requests that say theirs, as 2026-07-28 asks (407). Default: all that are
+    /// published.
+    pub versions: &'static [&'static str],
+    /// Methods of the host's own, beside the revision's (402).
+    pub methods: &'static [&'static str],
+    /// Values of `resultType` of the host's own (408).
+    pub result_types: &'static [&'static str],
     /// When a refusal ends the session. Default [`Policy::CloseMalformed`].
     pub policy: Policy,
     /// Whether batches are taken. Default [`Batches::ByRevision`].
@@ -76,7 +83,10 @@ impl Options {
         };
         Self {
             direction,
-            revision: Revision::Auto,
+            revision: Revision::AUTO,
+            versions: &Revision::PUBLISHED,
+            methods: &[],
+            result_types: &[],
             allowed: profile.allowed(),
             limits: Limits::new(profile),
             policy: Policy::CloseMalformed,
@@ -96,7 +106,7 @@ impl Options {
 
     pub(crate) fn validate(&self) -> Result<(), BadOptions> {
         let Limits { max_frame, max_depth, max_keys, max_id, .. } = self.limits;
-        let batches_fit = matches!(self.revision, Revision::JsonRpc | Revision::V2025_03_26);
+        let batches_fit = !self.revision.is_mcp() || self.revision.has_batches();
         for (fits, option, text) in [
             ((4..=MAX_FRAME).contains(&max_frame), "max_frame", "max_frame goes from 4 to 2147483647 bytes"),
             ((1..=MAX_DEPTH).contains(&max_depth), "max_depth", "max_depth goes from 1 to 512"),

@@ -6,12 +6,12 @@
 use core::fmt;
 
 use crate::audit::{Fingerprint, Record};
-use crate::code::Code;
+use crate::code::{Code, INTERNAL_ERROR};
 use crate::limits::Direction;
 
 /// Bytes that suffice for any reply with the default `max_id`: the echoed id, the longest text, and the frame around them.
 /// With a larger `max_id`, as many more.
-pub const REPLY_LEN: usize = 512;
+pub const REPLY_LEN: usize = 1024;
 
 /// A line that was refused: why, where, and what may be answered. It lives until the gate is fed again.
 #[derive(Clone, Copy)]
@@ -28,6 +28,9 @@ pub struct Refusal<'a> {
     pub(crate) reply_due: bool,
     pub(crate) null_id: bool,
     pub(crate) closes: bool,
+    pub(crate) settles: Option<&'a [u8]>,
+    pub(crate) requested: Option<&'a [u8]>,
+    pub(crate) supported: &'static [&'static str],
 }
 
 impl<'a> Refusal<'a> {
@@ -109,28 +112,43 @@ impl<'a> Refusal<'a> {
     /// [`TooSmall`] (902) where `out` is shorter than the line; nothing of use was written then. [`REPLY_LEN`] suffices.
     pub fn write_reply(&self, out: &mut [u8]) -> Result<usize, TooSmall> {
         let Some(code) = self.rpc_code.filter(|_| self.reply_due) else { return Ok(0) };
+        let id = self.id.or(if self.null_id { Some(b"null") } else { None });
         let mut line = Line { out, len: 0 };
-        line.put(b"{\"jsonrpc\":\"2.0\",");
-        match self.id {
-            Some(id) => {
-                line.put(b"\"id\":");
-                line.put(id);
-                line.put(b",");
+        line.put_error(id, code, self.code.text());
+        if let Some(requested) = self.requested {
+            line.put(b",\"data\":{\"supported\":[");
+            for (place, version) in self.supported.iter().enumerate() {
+                line.put(if place > 0 { b"," } else { b"" });
+                line.put_string(version);
             }
-            None if self.null_id => line.put(b"\"id\":null,"),
-            None => {}
+            line.put(b"],\"requested\":");
+            line.put(requested);
+            line.put(b"}");
         }
-        line.put(b"\"error\":{\"code\":");
-        line.put_integer(code);
-        line.put(b",\"message\":\"");
-        for piece in self.code.text().as_bytes() {
-            if matches!(piece, b'"' | b'\\') {
-                line.put(b"\\");
-            }
-            line.put(core::slice::from_ref(piece));
-        }
-        line.put(b"\"}}\n");
-        if line.len > line.out.len() { Err(TooSmall { needed: line.len }) } else { Ok(line.len) }
+        line.end()
+    }
+
+    /// The id, as this line spells it, of the request that waited for the refused response and is now answered by nobody.
+    /// Only a gate that is fed with a [`Tracker`](crate::Tracker) knows of it.
+    #[must_use]
+    pub const fn settles(&self) -> Option<&'a [u8]> {
+        self.settles
+    }
+
+    /// Writes the JSON-RPC error line (-32603) for the request that the refused response [would have
+    /// settled](Self::settles), to be sent to the one who waits for it; gives its length, and 0 where there is none.
+    ///
+    /// # Errors
+    /// As of [`write_reply`](Self::write_reply).
+    pub fn write_settlement(&self, out: &mut [u8]) -> Result<usize, TooSmall> {
+        let Some(id) = self.settles else { return Ok(0) };
+        let mut line = Line { out, len: 0 };
+        line.put_error(
+            Some(id),
+            INTERNAL_ERROR,
+            "The answer was refused on its way, for it broke the rules of the protocol.",
+        );
+        line.end()
     }
 }
 
@@ -175,6 +193,38 @@ impl Line<'_> {
             place.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
         }
         self.len = end;
+    }
+
+    /// A text of ours or of the host's as a JSON string.
+    fn put_string(&mut self, text: &str) {
+        self.put(b"\"");
+        for piece in text.as_bytes() {
+            if matches!(piece, b'"' | b'\\') {
+                self.put(b"\\");
+            }
+            self.put(core::slice::from_ref(piece));
+        }
+        self.put(b"\"");
+    }
+
+    /// An error up to where its object may go on.
+    fn put_error(&mut self, id: Option<&[u8]>, code: i32, message: &str) {
+        self.put(b"{\"jsonrpc\":\"2.0\",");
+        if let Some(id) = id {
+            self.put(b"\"id\":");
+            self.put(id);
+            self.put(b",");
+        }
+        self.put(b"\"error\":{\"code\":");
+        self.put_integer(code);
+        self.put(b",\"message\":");
+        self.put_string(message);
+    }
+
+    /// The end of the error and of its line.
+    fn end(mut self) -> Result<usize, TooSmall> {
+        self.put(b"}}\n");
+        if self.len > self.out.len() { Err(TooSmall { needed: self.len }) } else { Ok(self.len) }
     }
 
     fn put_integer(&mut self, value: i32) {

@@ -83,6 +83,9 @@ const ERROR_MEMBERS: [&str; 3] = ["code", "message", "data"];
 
 /// What looks into params and results while the walker passes them.
 pub(crate) trait Inside {
+    /// Which revisions take a message; by default none.
+    type Takers: Default;
+
     /// A message begins.
     fn begin(&mut self);
     /// Its method was read: the bytes between the quotes, whether they are written without escapes, and its words if it is
@@ -90,6 +93,10 @@ pub(crate) trait Inside {
     fn method(&mut self, raw: &[u8], plain: bool, words: Words);
     /// A key of `params` or `result` (level 1) or of an object directly in it (level 2).
     fn key(&mut self, text: &[u8], member: Member, level: usize, key: Token, words: Words);
+    /// The value of the key that came last.
+    fn value(&mut self, text: &[u8], kind: Json, start: usize, end: usize);
+    /// Who certainly takes the message, without a second look.
+    fn taken(&mut self, parts: &Parts) -> Self::Takers;
     /// Whether the object whose key came last has names of its own to look for.
     fn goes_below(&self) -> bool;
     /// Whether no key was a protocol name misspelt and none has to be read again to tell.
@@ -132,11 +139,50 @@ impl Slot {
     }
 }
 
+/// Where the members of a message lie.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Parts([Option<Slot>; 6]);
+
+impl Parts {
+    /// Those of an object that was judged before: an element of a batch.
+    pub(crate) fn of(text: &[u8], object: &Cursor<'_>) -> Self {
+        let mut parts = Self::default();
+        for (key, value) in object.members() {
+            let (start, end) = (value.place(text), value.place(text) + value.bytes().len());
+            if let Some((member, _)) = MEMBERS.iter().find(|(_, name)| key.inside() == name.as_bytes()) {
+                parts.put(*member, Slot::new(value.kind(), start, end, !value.bytes().contains(&b'\\')));
+            }
+        }
+        parts
+    }
+
+    pub(crate) fn get(&self, member: Member) -> Option<Slot> {
+        self.0.get(member as usize).copied().flatten()
+    }
+
+    #[inline(always)]
+    fn put(&mut self, member: Member, slot: Slot) {
+        if let Some(place) = self.0.get_mut(member as usize) {
+            *place = Some(slot);
+        }
+    }
+
+    /// What a message without fault is.
+    pub(crate) const fn kind(&self) -> Kind {
+        match &self.0 {
+            [_, Some(_), Some(_), ..] => Kind::Request,
+            [_, None, Some(_), ..] => Kind::Notification,
+            [_, _, None, _, Some(_), _] => Kind::Result,
+            _ => Kind::Error,
+        }
+    }
+}
+
 /// The slots of one message. They are written where they are read in the end: copied at once, fields that were just written
 /// one by one would hold the processor up.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope {
-    slots: [Option<Slot>; 6],
+    pub(crate) slots: Parts,
     unknown: Option<usize>,
     misspelt: Option<usize>,
     /// How many keys are `id` or could be taken for it.
@@ -147,27 +193,22 @@ pub(crate) struct Envelope {
 
 impl Envelope {
     pub(crate) fn get(&self, member: Member) -> Option<Slot> {
-        self.slots.get(member as usize).copied().flatten()
+        self.slots.get(member)
     }
 
     fn has(&self, member: Member) -> bool {
         self.get(member).is_some()
     }
 
-    /// What a message without fault is.
-    const fn kind(&self) -> Kind {
-        match &self.slots {
-            [_, Some(_), Some(_), ..] => Kind::Request,
-            [_, None, Some(_), ..] => Kind::Notification,
-            [_, _, None, _, Some(_), _] => Kind::Result,
-            _ => Kind::Error,
-        }
-    }
-
     /// Whether a refusal with a code other than -32700 is answered: not if the line looks like a notification or a response.
     pub(crate) fn wants_answer(&self) -> bool {
         let named = |member: Member| self.has(member) || self.escaped & 1 << member as u8 != 0;
         if named(Member::Method) { named(Member::Id) } else { !named(Member::Result) && !named(Member::Error) }
+    }
+
+    /// Whether the line looks like a response.
+    pub(crate) fn is_response(&self) -> bool {
+        !self.has(Member::Method) && (self.has(Member::Result) || self.has(Member::Error))
     }
 
     /// The id that a reply may echo: it stands there once, spelt plainly, and is valid, in its text as well.
@@ -256,6 +297,12 @@ impl<'t, I: Inside> Reader<'t, I> {
         }
     }
 
+    /// The revisions that certainly take the message; of a batch, none.
+    #[inline(always)]
+    pub(crate) fn taken(&mut self) -> I::Takers {
+        if self.is_batch() { I::Takers::default() } else { self.inside.taken(&self.envelope.slots) }
+    }
+
     /// Whether the line is a batch.
     pub(crate) const fn is_batch(&self) -> bool {
         self.base == 1
@@ -303,7 +350,7 @@ impl<'t, I: Inside> Reader<'t, I> {
     /// common. What isn't usual is judged.
     #[inline(always)]
     fn is_usual(&self) -> bool {
-        let [Some(version), id, method, params, result, None] = &self.envelope.slots else { return false };
+        let [Some(version), id, method, params, result, None] = &self.envelope.slots.0 else { return false };
         let shape = match (method, result) {
             (Some(method), None) => {
                 method.kind == Json::String
@@ -565,9 +612,7 @@ impl<I: Inside> Reader<'_, I> {
     /// Keeps the place of a member's value. Gives its end.
     #[inline(always)]
     fn put(&mut self, member: Member, slot: Slot) -> usize {
-        if let Some(place) = self.envelope.slots.get_mut(member as usize) {
-            *place = Some(slot);
-        }
+        self.envelope.slots.put(member, slot);
         slot.end()
     }
 
@@ -644,9 +689,12 @@ impl<I: Inside> Listener for Outer<'_, '_, I> {
     #[inline(always)]
     fn value(&mut self, walker: &mut Walker<'_, '_>, (): (), at: usize, depth: usize) -> Result<usize, Halt> {
         if walker.byte(at) == b'{' && self.inside.goes_below() {
+            self.inside.value(self.text, Json::Object, at, at);
             return below(walker, Inner { text: self.text, inside: self.inside, member: self.member }, at, depth);
         }
-        Ok(walker.value(at, depth)?.end)
+        let value = walker.value(at, depth)?;
+        self.inside.value(self.text, value.kind, at, value.end);
+        Ok(value.end)
     }
 }
 
@@ -678,7 +726,9 @@ impl<I: Inside> Listener for Inner<'_, '_, I> {
 
     #[inline(always)]
     fn value(&mut self, walker: &mut Walker<'_, '_>, (): (), at: usize, depth: usize) -> Result<usize, Halt> {
-        Ok(walker.value(at, depth)?.end)
+        let value = walker.value(at, depth)?;
+        self.inside.value(self.text, value.kind, at, value.end);
+        Ok(value.end)
     }
 }
 
@@ -722,7 +772,7 @@ impl<'a> Message<'a> {
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self.envelope {
-            Some(envelope) => envelope.kind(),
+            Some(envelope) => envelope.slots.kind(),
             None => Kind::Batch,
         }
     }

@@ -23,12 +23,20 @@ def stream_of(vector: dict[str, Any]) -> bytes:
         return base64.b64decode(vector["input_b64"], validate=True)
     if "input" in vector:
         return str(vector["input"]).encode()
+    if "steps" in vector:
+        return "".join(step["line"] + "\n" for step in vector["steps"]).encode()
     gen = vector["gen"]
     if gen.get("count", 0) * len(gen.get("repeat", "")) + gen.get("count2", 0) * len(gen.get("repeat2", "")) > LONGEST:
         return bytes(LONGEST + 1)
     text = gen.get("prefix", "") + gen.get("repeat", "") * gen.get("count", 0) + gen.get("middle", "")
     text += gen.get("repeat2", "") * gen.get("count2", 0) + gen.get("suffix", "")
     return str(text).encode()
+
+
+def marked(vector: dict[str, Any]) -> bytes:
+    """The lines with their senders in front, as the target `session` reads them."""
+    steps = vector.get("steps", [])
+    return "".join(("s" if step["from"] == "server" else "b") + step["line"] + "\n" for step in steps).encode()
 
 
 def header_of(options: dict[str, Any]) -> bytes:
@@ -55,7 +63,9 @@ def main() -> None:
         for line in path.read_bytes().splitlines():
             vector = json.loads(line)
             seed = stream_of(vector)
-            if target == "chunks":
+            if target == "session":
+                seed = marked(vector)
+            if target in ("chunks", "session"):
                 seed = header_of(vector.get("options", {})) + seed
             if len(seed) <= LONGEST:
                 (corpus / hashlib.sha1(seed).hexdigest()).write_bytes(seed)

@@ -31,6 +31,11 @@ FACES: list[tuple[list[str], dict[str, Any]]] = [
     (["--revision", "jsonrpc"], {"revision": "jsonrpc"}),
     (["--revision", "2025-03-26"], {"revision": "2025-03-26"}),
     (["--revision", "2026-07-28", "--max-frame", "100"], {"revision": "2026-07-28", "max_frame": 100}),
+    (["--revision", "2026-07-28"], {"revision": "2026-07-28"}),
+    (["--revision", "2025-11-25"], {"revision": "2025-11-25"}),
+    (["--from", "server", "--revision", "2024-11-05"], {"from": "server", "revision": "2024-11-05"}),
+    (["--from", "server", "--revision", "2025-06-18"], {"from": "server", "revision": "2025-06-18"}),
+    (["--from", "server", "--revision", "2026-07-28"], {"from": "server", "revision": "2026-07-28"}),
 ]
 LONGEST = 20_000
 MUTANTS = int(os.environ.get("LINEGATE_MUTANTS", "15000"))

@@ -12,6 +12,7 @@ from typing import Any
 from linegate_oracle import Options, Refused, judge
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
+SESSIONS = "session.jsonl"  # transcripts of both directions: check_sessions.py judges them
 
 
 def stream_of(vector: dict[str, Any]) -> bytes:
@@ -19,6 +20,8 @@ def stream_of(vector: dict[str, Any]) -> bytes:
         return base64.b64decode(vector["input_b64"], validate=True)
     if "input" in vector:
         return str(vector["input"]).encode("utf-8")
+    if "steps" in vector:
+        return "".join(step["line"] + "\n" for step in vector["steps"]).encode("utf-8")
     gen = vector["gen"]
     text = gen.get("prefix", "") + gen.get("repeat", "") * gen.get("count", 0) + gen.get("middle", "")
     text += gen.get("repeat2", "") * gen.get("count2", 0) + gen.get("suffix", "")
@@ -38,17 +41,18 @@ def differences(vector: dict[str, Any]) -> list[str]:
     for name, value in vector.get("counters", {}).items():
         if session.counters[name] != value:
             found.append(f"counter {name}: vector {value}, oracle {session.counters[name]}")
-    if "reply_ids" in vector:
-        ids = [event.reply_id for event in session.events if isinstance(event, Refused) and event.reply]
-        if ids != vector["reply_ids"]:
-            found.append(f"reply_ids: vector {vector['reply_ids']}, oracle {ids}")
+    replies = [event for event in session.events if isinstance(event, Refused) and event.reply]
+    said = {"reply_ids": [event.reply_id for event in replies], "reply_data": [event.reply_data for event in replies]}
+    for name, values in said.items():
+        if name in vector and vector[name] != values:
+            found.append(f"{name}: vector {json.dumps(vector[name])}, oracle {json.dumps(values)}")
     return found
 
 
 def main() -> int:
     names: set[str] = set()
     count = wrong = 0
-    for path in sorted(VECTORS.glob("*.jsonl")):
+    for path in sorted(path for path in VECTORS.glob("*.jsonl") if path.name != SESSIONS):
         for line in path.read_bytes().splitlines():
             vector = json.loads(line)
             count += 1

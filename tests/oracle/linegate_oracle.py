@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The rules of the gate as one small, slow, readable program.
 
-It judges a whole byte stream by the rules of frames (1xx), JSON text (2xx) and JSON-RPC shape (3xx) and says what a
-gate must say: which lines pass, which are refused, with which code, where, and what the reply would be. It was written
-from the text of the rules alone and shares nothing with the gate, so that a difference means that one of the two is
-wrong.
+It judges a whole byte stream by the rules of frames (1xx), JSON text (2xx), JSON-RPC shape (3xx) and MCP shape (4xx)
+and says what a gate must say: which lines pass, which are refused, with which code, where, and what the reply would be.
+It was written from the text of the rules alone and shares nothing with the gate but the table of methods, so that a
+difference means that one of the two is wrong.
 
 It copies, allocates and reads every line as often as it likes; the gate does none of that. Do not translate it.
 
@@ -18,14 +18,21 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Optional, Union
 
-PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
+UNSUPPORTED_VERSION = -32022
 
 PARSE_CODES = {102, 103, 105, 106, 201, 202, 203, 205, 206, 207, 216}
-OPEN_CODES = {102, 107, 204, 208, 210, 211, 212, 213, 214, 215, 217, 309}  # these don't end a close_malformed session
+RPC_CODES = dict.fromkeys(PARSE_CODES, PARSE_ERROR)  # every other code is INVALID_REQUEST
+RPC_CODES.update(dict.fromkeys((309, 403, 404, 405, 406), INVALID_PARAMS))
+RPC_CODES.update({402: METHOD_NOT_FOUND, 407: UNSUPPORTED_VERSION})
+# These don't end a close_malformed session.
+OPEN_CODES = {102, 107, 204, 208, 210, 211, 212, 213, 214, 215, 217, 309, 402, 403, 404, 405, 406, 407, 408, 409}
+MCP_ORDER = (401, 410, 402, 407, 405, 403, 404, 406, 409, 408)  # the order within the stage, responses included
 
 SAFE_INTEGER = 2**53 - 1
 MAX_KEY = 8192
@@ -43,12 +50,19 @@ PROFILES = {
 }
 SWITCHES = PROFILES["rfc8259"] | {"blank_lines", "unknown_members"}
 
-NAMES: dict[str, Any] = json.loads(Path(__file__).with_name("protocol_names.json").read_text(encoding="utf-8"))
-ENVELOPE = frozenset(NAMES["envelope"])
-ERROR_NAMES = frozenset(NAMES["error"])
-META_NAMES = frozenset(NAMES["meta"])
-
 Json = dict[str, Any]
+
+TABLE = Path(__file__).resolve().parent.parent.parent / "core" / "src" / "mcp" / "methods.json"
+PROTOCOL: Json = json.loads(TABLE.read_text(encoding="utf-8"))
+METHODS: dict[str, Json] = PROTOCOL["methods"]
+META: dict[str, Json] = PROTOCOL["meta"]
+REVISIONS: dict[str, str] = {name: letter for letter, name in sorted(PROTOCOL["revisions"].items())}  # oldest first
+MODERN = REVISIONS["2026-07-28"]  # no handshake: every request says its version, only clients ask, only servers answer
+NAMED_KEYS = "CDE"  # revisions with a grammar of _meta keys
+VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+
+ENVELOPE = frozenset(("jsonrpc", "id", "method", "params", "result", "error"))
+ERROR_NAMES = frozenset(("code", "message", "data"))
 
 
 # Options, events
@@ -69,6 +83,9 @@ class Options:
     policy: str = "close_malformed"
     batches: str = "by_revision"
     error_id: str = "by_revision"
+    revisions: tuple[str, ...] = tuple(REVISIONS)  # what the host supports, for 407
+    allow_methods: frozenset[str] = frozenset()
+    allow_result_types: frozenset[str] = frozenset()
 
     @staticmethod
     def of(given: Json) -> Options:
@@ -81,11 +98,24 @@ class Options:
         if unknown:
             raise ValueError(f"no such switch: {sorted(unknown)}")
         rest.setdefault("max_depth", 32 if profile == "strict" else 64)
+        supported = rest.pop("revisions", list(REVISIONS))
+        if not set(supported) <= set(REVISIONS):
+            raise ValueError(f"no such revision: {sorted(set(supported) - set(REVISIONS))}")
+        rest["revisions"] = tuple(name for name in REVISIONS if name in supported)
+        for name in ("allow_methods", "allow_result_types"):
+            rest[name] = frozenset(rest.get(name, ()))
         return Options(direction=direction, allowed=frozenset((PROFILES[profile] | allow) - refuse), **rest)
 
     @property
     def is_mcp(self) -> bool:
         return self.revision != "jsonrpc"
+
+    @property
+    def letters(self) -> str:
+        """The revisions that a line is judged by, newest first: any of them may accept it."""
+        if self.is_mcp and self.revision != "auto":
+            return REVISIONS[self.revision]
+        return "".join(reversed(REVISIONS.values())) if self.is_mcp else ""
 
     @property
     def takes_batches(self) -> bool:
@@ -124,6 +154,7 @@ class Refused:
     closes: bool  # whether it ended the session
     reply: bool  # whether a reply is made: due, and not over max_replies
     reply_id: Optional[str]  # what the reply says as id: a token, `null` or `absent`; None without a reply
+    reply_data: Optional[Json]  # the reply's error.data, where it has one
 
     def as_vector(self) -> Json:
         shown: Json = {"refuse": self.code, "at": self.at, "length": self.length, "rpc_code": self.rpc_code}
@@ -152,11 +183,11 @@ class Session:
 
 
 class Fault(Exception):
-    """The verdict on a line: a code and the offset it is given at."""
+    """The verdict on a line: a code, the offset it is given at, and what a reply says beside them."""
 
-    def __init__(self, code: int, at: int) -> None:
+    def __init__(self, code: int, at: int, data: Optional[Json] = None) -> None:
         super().__init__(code, at)
-        self.code, self.at = code, at
+        self.code, self.at, self.data = code, at, data
 
 
 # Sessions and frames
@@ -179,7 +210,9 @@ def judge(stream: bytes, options: Options) -> Session:
             if content is None:
                 session.counters["blank_lines"] += 1
                 continue
-            accepted = message(read(content, options), options)
+            root = read(content, options)
+            accepted = message(root, options)
+            check_mcp(root, options)
         except Fault as fault:
             session.counters["refused"] += 1
             rpc_code, token = reply_of(fault, line, options)
@@ -190,7 +223,9 @@ def judge(stream: bytes, options: Options) -> Session:
             closes = fault.code == 104 or options.policy == "close_all"
             closes = closes or (options.policy == "close_malformed" and fault.code not in OPEN_CODES)
             reply_id = (options.unknown_id if token is None else token) if made else None
-            session.events.append(Refused(fault.code, fault.at, len(line), rpc_code, token, closes, made, reply_id))
+            data = fault.data if made else None
+            refused = Refused(fault.code, fault.at, len(line), rpc_code, token, closes, made, reply_id, data)
+            session.events.append(refused)
             if closes:
                 if start < len(stream):
                     session.events.append(Closed())
@@ -672,7 +707,7 @@ def judge_object(node: Node, options: Options, faults: Faults, in_batch: bool) -
         if params.kind != "object" and not (params.kind == "array" and not options.is_mcp):
             faults.params = faults.params or Fault(309, params.start)
         if options.is_mcp and params.kind == "object":
-            check_params(params, method, faults)
+            check_params(params, method, options, faults)
     if result is not None and options.is_mcp:
         if result.kind != "object":
             faults.add(315, result.start)
@@ -693,20 +728,27 @@ def judge_object(node: Node, options: Options, faults: Faults, in_batch: bool) -
     return Accepted("error" if error is not None else "result", None, token)
 
 
-def check_params(params: Node, method: Optional[Node], faults: Faults) -> None:
-    table = NAMES["methods"].get(method.text) if method is not None and method.kind == "string" else None
-    check_names(params, frozenset(table["params"] if table else ["_meta"]), faults)
+def check_params(params: Node, method: Optional[Node], options: Options, faults: Faults) -> None:
+    members = guarded_members(method.text, options) if method is not None else {}
+    check_names(params, frozenset(members) | {"_meta"}, faults)
     check_meta(params, faults)
-    for name, inner in (table["nested"] if table else {}).items():
+    for name, member in members.items():
         value = get(params, name)
         if value is not None and value.kind == "object":
-            check_names(value, frozenset(inner), faults)
+            check_names(value, frozenset(member.get("members", ())), faults)
+
+
+def guarded_members(method: str, options: Options) -> Json:
+    """The params members whose names 313 guards: all of the table's, if a revision that judges has the method."""
+    entry = METHODS.get(method, {})
+    known = set("".join(entry.get(place, "") for place in ("client", "server", "embedded")))
+    return dict(entry.get("params", {})) if known & set(options.letters) else {}
 
 
 def check_meta(owner: Node, faults: Faults) -> None:
     meta = get(owner, "_meta")
     if meta is not None and meta.kind == "object":
-        check_names(meta, META_NAMES, faults)
+        check_names(meta, frozenset(META), faults)
 
 
 def check_error(error: Node, faults: Faults) -> None:
@@ -723,6 +765,246 @@ def check_error(error: Node, faults: Faults) -> None:
         faults.add(314, error.start, met=error.end - 1)
 
 
+# MCP shape
+
+
+def check_mcp(root: Node, options: Options) -> None:
+    """The stage's verdict on a line: it stands where every revision that is asked refuses the line."""
+    verdicts = []
+    for letter in options.letters:
+        try:
+            for node in root.elements if root.kind == "array" else [root]:
+                check_message(node, letter, options)
+        except Fault as fault:
+            verdicts.append(fault)
+        else:
+            return
+    if verdicts:
+        raise max(verdicts, key=lambda fault: MCP_ORDER.index(fault.code))  # of equals the newest revision's
+
+
+def check_message(node: Node, letter: str, options: Options) -> None:
+    method = get(node, "method")
+    if method is None:
+        check_response(node, letter, options)
+        return
+    ident, params = get(node, "id"), get(node, "params")
+    kind = "notification" if ident is None else "request"
+    entry = METHODS.get(method.text, {})
+    other = "server" if options.direction == "client" else "client"
+    ours, theirs = letter in entry.get(options.direction, ""), letter in entry.get(other, "")
+    # A method that this side has in another revision is unknown here, not on its way in the wrong direction.
+    theirs_alone = theirs and not entry.get(options.direction, "")
+    if theirs_alone or (letter == MODERN and options.direction == "server" and kind == "request"):
+        raise Fault(401, method.start)
+    if ours and kind != entry["kind"]:
+        raise Fault(410, method.start if ident is None else ident.start)
+    if not ours and method.text not in options.allow_methods:
+        raise Fault(402, method.start)
+    if kind == "request" and letter == MODERN:
+        check_request_meta(node, params, options)
+    members: Json = entry.get("params", {}) if ours else {}
+    if params is None:
+        if ours and letter in entry.get("params_required", ""):
+            raise Fault(403, node.end - 1)
+        return
+    raise_leftmost(403, missing(params, members, letter))
+    meta = get(params, "_meta")
+    wrongs = list(wrong_members(params, members, letter, options))
+    if meta is not None:
+        wrongs += wrong_meta(meta, kind, letter, options)
+    raise_leftmost(404, wrongs)
+    check_meta_keys(params, letter)
+
+
+def check_request_meta(node: Node, params: Optional[Node], options: Options) -> None:
+    """407, then 405: what every request says of itself under the newest revision."""
+    meta = None if params is None else get(params, "_meta")
+    if params is None or meta is None:
+        raise Fault(405, node.end - 1 if params is None else params.start)
+    if meta.kind != "object":
+        return
+    version = get(meta, VERSION_KEY)
+    if version is not None and version.kind == "string" and version.text not in options.revisions:
+        requested = version.text if len(version.raw.encode("utf-8")) - 2 <= 255 else ""
+        raise Fault(407, version.start, {"supported": list(options.revisions), "requested": requested})
+    if any(MODERN in spec.get("required", "") and get(meta, key) is None for key, spec in META.items()):
+        raise Fault(405, meta.start)
+
+
+def raise_leftmost(code: int, places: list[int]) -> None:
+    if places:
+        raise Fault(code, min(places))
+
+
+def missing(owner: Node, members: Json, letter: str) -> list[int]:
+    """The objects that lack a required member: `owner`, and those in it."""
+    places = []
+    for name, member in members.items():
+        value = get(owner, name)
+        if value is None:
+            if letter in member.get("required", "") and in_its_case(owner, member, members, letter):
+                places.append(owner.start)
+        elif value.kind == "object" and knows(member, letter):
+            places += missing(value, member.get("members", {}), letter)
+    return places
+
+
+def knows(member: Json, letter: str) -> bool:
+    return letter in member.get("required", "") + member.get("optional", "")
+
+
+def in_its_case(owner: Node, member: Json, members: Json, letter: str) -> bool:
+    """Whether the sibling that `when` names has a value for which the member is required."""
+    when = member.get("when")
+    if when is None:
+        return True
+    sibling = get(owner, when["member"]) if knows(members[when["member"]], letter) else None
+    if sibling is None:
+        return bool(when.get("absent", False))
+    return sibling.kind == "string" and sibling.text in when["is"]
+
+
+def wrong_members(owner: Node, members: Json, letter: str, options: Options) -> Iterator[int]:
+    """The places of values that the table doesn't allow, of members that the revision knows."""
+    for name, member in members.items():
+        value = get(owner, name)
+        if value is not None and knows(member, letter):
+            yield from wrong_value(value, member, letter, options)
+
+
+def wrong_value(value: Node, member: Json, letter: str, options: Options) -> Iterator[int]:
+    types = member.get("type") or next(t for letters, t in member["types"].items() if letter in letters)
+    listed = member["enum"] if letter in member.get("enum_in", letter) and "enum" in member else None
+    if not fits(value, types, options) or (listed is not None and value.text not in listed):
+        yield value.start
+        return
+    if "each" in member:
+        held = value.elements if value.kind == "array" else [inner for _, inner in value.members]
+        yield from (inner.start for inner in held if not fits(inner, member["each"], options))
+    yield from wrong_members(value, member.get("members", {}), letter, options)
+
+
+def wrong_meta(meta: Node, kind: str, letter: str, options: Options) -> Iterator[int]:
+    """The same for `_meta` and the well-known keys that the revision checks in this kind of message."""
+    if meta.kind != "object":
+        yield meta.start
+        return
+    for key, spec in META.items():
+        value = get(meta, key)
+        if value is not None and letter in spec.get(kind, ""):
+            yield from wrong_value(value, spec, letter, options)
+
+
+def fits(value: Node, types: str, options: Options) -> bool:
+    """Whether a value has one of the types, `a|b`."""
+    for name in types.split("|"):
+        if name == "any" or name == value.kind:
+            return True
+        if name == "id" and id_fault(value, options.max_id) is None:
+            return True
+        if name == "integer" and value.kind == "number" and is_integral(value.text):
+            return True
+        if name == "boolean" and value.kind in ("true", "false"):
+            return True
+    return False
+
+
+def is_integral(number: str) -> bool:
+    """Whether a number has no fraction, however it is written: 1.0, 1e2, 10e-1."""
+    mantissa, _, exponent = number.lower().lstrip("-").partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).rstrip("0")
+    if not digits.strip("0"):
+        return True
+    size = exponent.lstrip("+-").lstrip("0")
+    if len(size) > 18:  # far beyond what the digits of a line make up for
+        return not exponent.startswith("-")
+    power = int(size or "0") * (-1 if exponent.startswith("-") else 1)
+    return power >= len(digits) - len(whole)
+
+
+META_KEY = re.compile(
+    r"(?:[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*/)?"  # labels, slash
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?"  # name
+)
+
+
+def check_meta_keys(owner: Node, letter: str) -> None:
+    """406: the grammar of the keys of `_meta`; whose prefixes they are is nobody's business here."""
+    meta = get(owner, "_meta")
+    if meta is None or meta.kind != "object" or letter not in NAMED_KEYS:
+        return
+    raise_leftmost(406, [key.start for key, _ in meta.members if META_KEY.fullmatch(key.text) is None])
+
+
+def check_response(node: Node, letter: str, options: Options) -> None:
+    result, error = get(node, "result"), get(node, "error")
+    value = error if result is None else result
+    assert value is not None
+    if letter == MODERN and options.direction == "client":
+        raise Fault(401, value.start)
+    if result is not None:
+        check_meta_keys(result, letter)
+    if letter != MODERN:
+        return
+    if error is not None:
+        code = get(error, "code")
+        assert code is not None
+        if is_retired(code.text):
+            raise Fault(409, code.start)
+    if result is not None:
+        raise_leftmost(408, list(wrong_result(result, letter, options)))
+
+
+def is_retired(code: str) -> bool:
+    """Codes that the newest revision's servers don't emit."""
+    if len(code) > 8:
+        return False
+    number = int(code)
+    return number in (-32002, -32042) or -32099 <= number <= -32023
+
+
+def wrong_result(result: Node, letter: str, options: Options) -> Iterator[int]:
+    """408 as far as it is known without the request: resultType, what input_required holds, `_meta`."""
+    meta = get(result, "_meta")
+    if meta is not None:
+        yield from wrong_meta(meta, "result", letter, options)
+    result_type = get(result, "resultType")
+    if result_type is None:
+        yield result.start
+        return
+    known = options.allow_result_types | {"complete", "input_required"}
+    if result_type.kind != "string" or result_type.text not in known:
+        yield result_type.start
+        return
+    if result_type.text != "input_required":
+        return
+    requests, state = get(result, "inputRequests"), get(result, "requestState")
+    if requests is None and state is None:
+        yield result.start
+    if state is not None and state.kind != "string":
+        yield state.start
+    if requests is not None and requests.kind != "object":
+        yield requests.start
+    elif requests is not None:
+        for _, asked in requests.members:
+            yield from wrong_input_request(asked, letter)
+
+
+def wrong_input_request(asked: Node, letter: str) -> Iterator[int]:
+    if asked.kind != "object":
+        yield asked.start
+        return
+    method, params = get(asked, "method"), get(asked, "params")
+    if method is None:
+        yield asked.start
+    elif method.kind != "string" or letter not in METHODS.get(method.text, {}).get("embedded", ""):
+        yield method.start
+    if params is not None and params.kind != "object":
+        yield params.start
+
+
 # Replies
 
 
@@ -730,13 +1012,11 @@ def reply_of(fault: Fault, line: bytes, options: Options) -> tuple[Optional[int]
     """The JSON-RPC code of the reply, None where none is due, and the id that it echoes."""
     if options.direction != "client" or fault.code == 104:
         return None, None
-    if fault.code in PARSE_CODES:
-        return PARSE_ERROR, None
-    rpc_code = INVALID_PARAMS if fault.code == 309 else INVALID_REQUEST
-    if fault.code == 101:
+    rpc_code = RPC_CODES.get(fault.code, INVALID_REQUEST)
+    if fault.code == 101 or fault.code in PARSE_CODES:
         return rpc_code, None
     content = line[:-1] if line.endswith(b"\r") else line
-    # A fault of 3xx may lie deeper than the walk goes; there the whole line was read already.
+    # A fault of 3xx or 4xx may lie deeper than the walk goes; there the whole line was read already.
     depth = options.max_depth if fault.code >= 300 else WALK_DEPTH
     try:
         root = Reader(content, frozenset(), depth, 0, grammar=True).document()

@@ -254,6 +254,69 @@ fn acting_on_a_malformed_line_is_found() {
 }
 
 #[test]
+fn acting_on_what_the_protocol_does_not_have_is_found() {
+    let eager = r#"
+hello = answer
+def answer(message):
+    return hello(message) if message["method"] == "initialize" else {"result": {}}
+"#;
+    let taken = ["unknown-method", "request-of-a-server", "notification-with-id"];
+    let calls = ["call-without-name", "call-name-number", "call-arguments-array"];
+    let taken: Vec<_> = taken.iter().chain(&calls).map(|name| format!("malformed/{name}")).collect();
+    let foreign = ["malformed/no-meta", "malformed/unsupported-version"];
+    let all = taken.iter().map(String::as_str).chain(foreign).chain(["malformed/request-without-id"]);
+    let options: Vec<_> = all.flat_map(|name| ["--only", name]).collect();
+    let (document, status) = Server::new(eager, false, "").check(&options);
+    assert_eq!((names(&document, "fail"), status), (taken.iter().map(String::as_str).collect(), 1), "{document:#}");
+    assert_eq!(names(&document, "skip"), foreign);
+    assert_eq!(names(&document, "ok"), ["malformed/request-without-id"]);
+    let found = scenario(&document, "malformed/unknown-method");
+    assert_eq!(found["findings"][0]["what"], "the malformed line was answered with a result");
+    assert_eq!((&found["malformed"]["code"], &found["session"]), (&402.into(), &"went on".into()));
+}
+
+#[test]
+fn messages_out_of_place_on_stdout_are_found() {
+    let twice = r#"
+def serve():
+    for line in sys.stdin.buffer:
+        message = checked(line)
+        if "id" in message:
+            reply = json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer(message)})
+            print(reply, reply, sep="\n", flush=True)
+"#;
+    let (document, status) = Server::new(twice, false, "").check(&["--skip", "malformed"]);
+    assert_eq!((names(&document, "fail"), status), (vec!["stdout-clean"], 1), "{document:#}");
+    let found = scenario(&document, "stdout-clean");
+    assert_eq!((&found["fault"]["rule"], &found["fault"]["line"]), (&"answered_twice".into(), &2.into()));
+    let what = found["findings"][0]["what"].as_str().expect("text");
+    assert!(
+        what.starts_with("line 2 of stdout in handshake is a message that the protocol does not have there"),
+        "{what}"
+    );
+    assert!(found["findings"][0]["fix"].as_str().is_some_and(|fix| fix.contains("answer each request once")));
+
+    let empty = r#"
+known = answer
+def answer(message):
+    return {"result": {}} if message["method"] == "tools/list" else known(message)
+"#;
+    let (document, _) = Server::new(empty, false, "").check(&["--skip", "malformed"]);
+    assert_eq!(names(&document, "fail"), ["tool-list", "stdout-clean"], "{document:#}");
+    assert_eq!(scenario(&document, "stdout-clean")["fault"]["rule"], "result_shape");
+}
+
+#[test]
+fn what_answers_a_probe_may_be_of_another_revision() {
+    // The code is none of 2026-07-28; many older servers give it to what comes before initialize.
+    let server = Server::new("", false, "");
+    let text = fs::read_to_string(&server.0).expect("read").replace("-32601", "-32002");
+    fs::write(&server.0, text).expect("written");
+    let (document, status) = server.check(&["--only", "handshake", "--only", "call", "--only", "stdout-clean"]);
+    assert_eq!((names(&document, "fail"), status), (vec![], 0), "{document:#}");
+}
+
+#[test]
 fn linegate_run_keeps_malformed_lines_from_the_server() {
     let server = Server::new("", true, "");
     let names = ["duplicate-method", "bare-cr", "lone-surrogate", "nan", "no-line-feed"];
@@ -382,6 +445,19 @@ fn the_example_server_answers_one_line_with_one_line() {
 }
 
 #[test]
+fn one_line_piped_into_the_example_server_brings_one_line_out() {
+    let discover = r#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let initialize = INITIALIZE.replace("2025-06-18", "2025-03-26");
+    for line in [discover, &initialize] {
+        let outcome = linegate(&["example-server"], &format!("{line}\n"));
+        assert_eq!((outcome.code, outcome.lines().len(), outcome.stderr.as_str()), (Some(0), 1, ""));
+        assert_eq!(outcome.stdout.last(), Some(&b'\n'));
+        let answer: Value = serde_json::from_slice(&outcome.stdout).expect("JSON");
+        assert!(answer["id"] == 1 && answer["result"].is_object(), "{answer}");
+    }
+}
+
+#[test]
 fn the_example_server_negotiates() {
     let at =
         |revision: &str| served(&[&INITIALIZE.replace("2025-06-18", revision)])[0]["result"]["protocolVersion"].clone();
@@ -410,6 +486,9 @@ fn the_example_server_refuses_by_the_rules_of_the_era() {
     assert_eq!(code(&[INITIALIZE, &request("logging/setLevel", r#"{"level":"info"}"#)]), -32601);
     assert_eq!(code(&[INITIALIZE, &request("tools/call", r#"{"name":"none"}"#)]), -32602);
     assert_eq!(code(&[INITIALIZE, &request("tools/list", r#"{"cursor":"x"}"#)]), -32602);
+    assert_eq!(code(&[INITIALIZE, &request("roots/list", "{}")]), -32600);
+    assert_eq!(code(&[INITIALIZE, &request("acme/refresh", "{}")]), -32601);
+    assert_eq!(code(&[INITIALIZE, &request("tools/call", r#"{"name":7}"#)]), -32602);
     assert_eq!(code(&[&INITIALIZE.replace(r#","clientInfo":{"name":"test","version":"1"}"#, "")]), -32602);
 
     // Modern: each request says its revision and the client's capabilities.
@@ -417,6 +496,9 @@ fn the_example_server_refuses_by_the_rules_of_the_era() {
     assert_eq!(code(&[&DISCOVER.replace(r#","io.modelcontextprotocol/clientCapabilities":{}"#, "")]), -32602);
     assert_eq!(code(&[&DISCOVER.replace("server/discover", "ping")]), -32601);
     assert_eq!(code(&[&DISCOVER.replace("server/discover", "tools/list")]), 0);
+    assert_eq!(code(&[&DISCOVER.replace("server/discover", "tools/call")]), -32602);
+    // A probe of the other era spoils nothing.
+    assert_eq!(code(&[DISCOVER, INITIALIZE, &request("tools/list", "{}")]), 0);
     let answers = served(&[&DISCOVER.replace("2026-07-28", "2099-01-01")]);
     let error = &answers[0]["error"];
     assert_eq!((&error["code"], &error["data"]["requested"]), (&(-32022).into(), &"2099-01-01".into()));

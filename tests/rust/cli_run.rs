@@ -21,7 +21,10 @@ for line in sys.stdin.buffer:
     record.write(line)
     message = json.loads(line)
     if "id" in message:
-        reply = {"jsonrpc": "2.0", "id": message["id"], "result": {"method": message["method"]}}
+        result = {"method": message["method"]}
+        if message["method"] == "initialize":
+            result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "r", "version": "1"}}
+        reply = {"jsonrpc": "2.0", "id": message["id"], "result": result}
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
 "#;
@@ -55,7 +58,16 @@ fn ping(id: u32) -> String {
 /// A well-framed request that is refused for its contents (214): answered, and the session goes on by default.
 const REFUSED: &str = "{\"jsonrpc\":\"2.0\",\"id\":41,\"method\":\"tools/call\",\"params\":{\"n\":-0}}\n";
 
-const NOTE: &str = r#"{"jsonrpc":"2.0","method":"notifications/message"}"#;
+const NOTE: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+
+const HELLO: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+"#;
+
+/// For tests of pipes and processes: any method and id may travel, as often as it likes.
+const PLAIN: [&str; 2] = ["--revision", "jsonrpc"];
+/// The same, for servers that won't end by themselves.
+const IMPATIENT: [&str; 6] = ["--revision", "jsonrpc", "--close-wait", "0.2", "--term-wait", "0.2"];
 
 fn json(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
@@ -67,7 +79,7 @@ fn lives(pid: &str) -> bool {
 
 #[test]
 fn a_clean_session() {
-    let input = format!("{}{}\n{}", ping(1), NOTE, ping(2));
+    let input = format!("{HELLO}{}", ping(2));
     let (outcome, record) = record(&[], &input);
     assert_eq!(record, input);
     let replies: Vec<Value> = outcome.lines().into_iter().map(json).collect();
@@ -80,14 +92,14 @@ fn a_clean_session() {
 fn bytes_pass_as_they_are_but_for_the_line_end() {
     let message =
         "{ \"jsonrpc\" : \"2.0\",\t\"id\":\"\\u0061é\u{2028}\",\"method\":\"m\",\"params\":{\"b\":1,\"a\":1.50} }";
-    let (_, seen) = record(&[], format!("{message}\r\n{message}\n"));
+    let (_, seen) = record(&PLAIN, format!("{message}\r\n{message}\n"));
     assert_eq!(seen, format!("{message}\n{message}\n"));
 
     let reply =
         "{ \"jsonrpc\":\"2.0\", \"id\":1, \"result\":{\"n\":12345678901234567890,\"s\":\"\\ud83d\\ude00 🚀\"} }";
     let path = scratch("output");
     fs::write(&path, format!("{reply}\r\n{reply}\n")).expect("written");
-    let outcome = shell(&[], &format!("cat {}; cat >/dev/null", path.display()), "");
+    let outcome = shell(&PLAIN, &format!("cat {}; cat >/dev/null", path.display()), "");
     assert_eq!(outcome.stdout, format!("{reply}\n{reply}\n").as_bytes());
     assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
 }
@@ -159,7 +171,7 @@ fn with_continue_only_the_line_is_lost() {
 
 #[test]
 fn a_refused_notification_is_not_answered() {
-    let note = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"n\":-0}}\n";
+    let note = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"n\":-0}}\n";
     let (outcome, record) = record(&[], note);
     assert_eq!((outcome.stdout.as_slice(), record.as_str()), (&b""[..], ""));
     assert_eq!(outcome.code, Some(0));
@@ -193,7 +205,7 @@ fn pollution_between_messages() {
         shell(&[], &format!("echo '{NOTE}'; echo '{{\"level\":\"info\"}}'; echo '{NOTE}'; cat >/dev/null"), "");
     assert_eq!(outcome.stdout, format!("{NOTE}\n").as_bytes());
     assert_eq!(outcome.code, Some(1));
-    assert!(outcome.stderr.contains("of the server at offset 51: 312 unknown_member"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("of the server at offset 62: 312 unknown_member"), "{}", outcome.stderr);
     assert!(outcome.stderr.contains("The line: {\"level\":\"info\"}"), "{}", outcome.stderr);
 }
 
@@ -247,15 +259,16 @@ fn a_fault_far_back_in_a_line_is_shown() {
 #[test]
 fn the_servers_output_flows_while_it_reads_nothing() {
     let script = format!("while :; do echo '{NOTE}'; sleep 0.05; done");
-    let mut running =
-        Running::start_unread(&run_with(&["--close-wait", "0.2", "--term-wait", "0.2"], &["sh", "-c", &script]));
+    // In a session: what waits for one pipe must not hold what both directions share.
+    let options = ["--close-wait", "0.2", "--term-wait", "0.2"];
+    let mut running = Running::start_unread(&run_with(&options, &["sh", "-c", &script]));
     let mut stdin = running.stdin.take().expect("a pipe");
     // Far more than the pipes hold.
     let sender = thread::spawn(move || {
         use std::io::Write;
-        let line = ping(1).repeat(1000);
-        for _ in 0..50 {
-            if stdin.write_all(line.as_bytes()).is_err() {
+        let fill = format!(",\"params\":{{\"fill\":\"{}\"}}}}\n", "x".repeat(20_000));
+        for id in 0..100 {
+            if stdin.write_all(ping(id).replace("}\n", &fill).as_bytes()).is_err() {
                 break;
             }
         }
@@ -275,7 +288,7 @@ fn the_servers_output_flows_while_it_reads_nothing() {
 
 #[test]
 fn a_server_that_reads_nothing_is_ended_when_the_client_is_gone() {
-    let mut running = Running::start(&run_with(&["--close-wait", "0.2", "--term-wait", "0.2"], &["sleep", "600"]));
+    let mut running = Running::start(&run_with(&IMPATIENT, &["sleep", "600"]));
     // More than one pipe holds, less than two: the client gets rid of it all, and the gate can't.
     for _ in 0..90 {
         running.send(ping(1).repeat(25));
@@ -343,7 +356,7 @@ fn a_client_that_stops_reading_ends_the_session() {
 #[test]
 fn a_server_that_stops_reading_ends_the_session() {
     let mut running = Running::start(&run_with(
-        &[],
+        &PLAIN,
         &["sh", "-c", &format!("exec <&-; echo '{NOTE}'; sleep 0.3; echo '{NOTE}'; exit 5")],
     ));
     thread::sleep(Duration::from_millis(100));
@@ -459,7 +472,7 @@ fn ten_thousand_lines_both_ways() {
     let input: String = (0..10_000).map(ping).collect();
     let path = scratch("record");
     let server = ["python3", "-c", RECORDER, path.to_str().expect("UTF-8")];
-    let mut running = Running::start(&run_with(&["--close-wait", "30"], &server));
+    let mut running = Running::start(&run_with(&["--revision", "jsonrpc", "--close-wait", "30"], &server));
     running.send(&input);
     let outcome = running.finish();
     assert_eq!(outcome.code, Some(0));
@@ -487,8 +500,10 @@ fn each_line_is_passed_on_at_once() {
 
 #[test]
 fn long_lines_pass_whole() {
-    let long =
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{{\"a\":\"{}\"}}}}\n", "é".repeat(2 << 20));
+    let long = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{{\"a\":\"{}\"}}}}\n",
+        "é".repeat(2 << 20)
+    );
     let (outcome, seen) = record(&["--close-wait", "30"], &long);
     assert!(seen == long);
     assert_eq!(outcome.code, Some(0));
@@ -501,7 +516,7 @@ fn long_lines_pass_whole() {
 fn lines_on_stdout_are_never_torn() {
     // Refusals are answered while the server pours out lines longer than a pipe takes at once.
     let script = "i=0; l=$(head -c 20000 /dev/zero | tr '\\0' x); while [ $i -lt 200 ]; do \
-                  echo '{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":{\"l\":\"'$l'\"}}'; i=$((i+1)); done; cat >/dev/null";
+                  echo '{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":\"'$l'\"}}'; i=$((i+1)); done; cat >/dev/null";
     let mut running = Running::start(&run_with(&["--on-reject", "continue"], &["sh", "-c", script]));
     for _ in 0..16 {
         running.send(REFUSED);
@@ -510,7 +525,7 @@ fn lines_on_stdout_are_never_torn() {
     let outcome = running.finish();
     let lines: Vec<Value> = outcome.lines().into_iter().map(json).collect();
     assert_eq!(lines.iter().filter(|line| line["id"] == 41).count(), 16);
-    assert_eq!(lines.iter().filter(|line| line["method"] == "m").count(), 200);
+    assert_eq!(lines.iter().filter(|line| line["method"] == "notifications/message").count(), 200);
 }
 
 #[test]
@@ -523,7 +538,11 @@ fn says_what_it_could_not_do() {
         (&["run", "--close-wait", "-1", "--", "cat"], "seconds"),
         (&["run", "--term-wait", "soon", "--", "cat"], "seconds from 0 to 86400"),
         (&["run", "--audit", "/nonexistent/audit", "--", "cat"], "cannot open the audit file"),
-        (&["run", "--allow-method", "x", "--", "cat"], "--allow-method"),
+        (&["run", "--allow-method", "", "--", "cat"], "1 to 255 bytes"),
+        (&["run", "--allow-method", &"m".repeat(256), "--", "cat"], "1 to 255 bytes"),
+        (&["run", "--allow-result-type", "", "--", "cat"], "not empty"),
+        (&["run", "--track", "--", "cat"], "--track"),
+        (&["run", "--allow-methods", "x", "--", "cat"], "--allow-methods"),
     ] {
         let outcome = Running::start(args).finish();
         assert_eq!(outcome.code, Some(2), "{args:?}: {outcome:?}");

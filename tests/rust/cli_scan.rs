@@ -6,6 +6,7 @@ mod support;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
+use serde_json::{Value, json};
 use support::{Outcome, Running, linegate_bin, scratch};
 
 fn scan(args: &[&str], input: &[u8]) -> Outcome {
@@ -66,14 +67,18 @@ fn batches_carry_neither_id_nor_method() {
 fn a_refusal_of_each_stage() {
     expect(
         &[],
-        b"\n\r\n{\"a\":1,\"a\":2}\n{\"jsonrpc\":\"1.0\",\"method\":\"m\"}\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":7}\n",
+        b"\n\r\n{\"a\":1,\"a\":2}\n{\"jsonrpc\":\"1.0\",\"method\":\"m\"}\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":7}
+{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}\n{\"jsonrpc\":\"2.0\",\"method\":\"m\"}\n{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\"}\n",
         &[
             r#"{"frame":1,"offset":0,"length":0,"verdict":"reject","stage":"frame","rule":"frame_empty","code":102,"rpc_code":-32700,"at":0}"#,
             r#"{"frame":2,"offset":1,"length":1,"verdict":"reject","stage":"frame","rule":"frame_empty","code":102,"rpc_code":-32700,"at":0}"#,
             r#"{"frame":3,"offset":3,"length":13,"verdict":"reject","stage":"json","rule":"duplicate_key","code":209,"rpc_code":-32600,"at":7}"#,
             r#"{"frame":4,"offset":17,"length":30,"verdict":"reject","stage":"rpc","rule":"jsonrpc_wrong","code":304,"rpc_code":null,"at":11}"#,
             r#"{"frame":5,"offset":48,"length":51,"verdict":"reject","stage":"rpc","rule":"params_type","code":309,"rpc_code":-32602,"at":49}"#,
-            r#"{"summary":{"frames":5,"accepted":0,"rejected":5}}"#,
+            r#"{"frame":6,"offset":100,"length":37,"verdict":"reject","stage":"mcp","rule":"unknown_method","code":402,"rpc_code":-32601,"at":33}"#,
+            r#"{"frame":7,"offset":138,"length":30,"verdict":"reject","stage":"mcp","rule":"unknown_method","code":402,"rpc_code":null,"at":26}"#,
+            r#"{"frame":8,"offset":169,"length":46,"verdict":"reject","stage":"mcp","rule":"param_missing","code":403,"rpc_code":-32602,"at":45}"#,
+            r#"{"summary":{"frames":8,"accepted":0,"rejected":8}}"#,
         ],
     );
 }
@@ -93,7 +98,7 @@ fn a_servers_lines_are_never_answered_and_looser() {
 
 #[test]
 fn a_profile_is_chosen_by_name() {
-    let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{\"n\":-0}}\n";
+    let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"n\":-0}}\n";
     assert_eq!(scan(&[], input).code, Some(1));
     assert_eq!(scan(&["--profile", "data"], input).code, Some(0));
     assert_eq!(scan(&["--profile", "rfc8259"], input).code, Some(0));
@@ -155,11 +160,11 @@ fn a_line_beyond_the_bound() {
 
 #[test]
 fn depth_is_an_option() {
-    let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":{\"a\":[1]}}\n";
+    let input = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":[1]}}\n";
     assert_eq!(scan(&["--max-depth", "4"], input).code, Some(0));
     assert_eq!(
         scan(&["--max-depth", "3"], input).lines()[0],
-        r#"{"frame":1,"offset":0,"length":56,"verdict":"reject","stage":"json","rule":"too_deep","code":208,"rpc_code":-32600,"at":52}"#
+        r#"{"frame":1,"offset":0,"length":59,"verdict":"reject","stage":"json","rule":"too_deep","code":208,"rpc_code":-32600,"at":55}"#
     );
 }
 
@@ -179,6 +184,164 @@ fn close_ends_the_scan_with_the_refusal_that_closes() {
     );
     let malformed = scan(&["--on-reject", "close"], format!("{{]\n{ping}").as_bytes());
     assert_eq!(malformed.lines()[1], r#"{"summary":{"frames":1,"accepted":0,"rejected":1}}"#);
+}
+
+#[test]
+fn names_of_the_host_are_taken() {
+    let note = b"{\"jsonrpc\":\"2.0\",\"method\":\"acme/changed\"}\n";
+    for from in ["client", "server"] {
+        assert_eq!(scan(&["--from", from], note).code, Some(1));
+        assert_eq!(
+            scan(&["--from", from, "--allow-method", "x", "--allow-method", "acme/changed"], note).code,
+            Some(0)
+        );
+    }
+    let result = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"acme_partial\"}}\n";
+    let modern = ["--from", "server", "--revision", "2026-07-28"];
+    assert_eq!(scan(&modern, result).code, Some(1));
+    assert_eq!(scan(&[&modern[..], &["--allow-result-type", "acme_partial"]].concat(), result).code, Some(0));
+}
+
+/// A session that goes wrong in each of its parts, as a transcript.
+const TRANSCRIPT: &str = r#"> {"jsonrpc":"2.0","id":1,"method":"tools/list"}
+> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+< {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}
+> {"jsonrpc":"2.0","method":"notifications/initialized"}
+< {"jsonrpc":"2.0","id":3,"result":{}}
+> {"jsonrpc":"2.0","id":2,"method":"tools/list"}
+> {"jsonrpc":"2.0","id":2,"method":"ping"}
+< {"jsonrpc":"2.0","id":2,"result":{}}
+< Listening
+< {"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"m"}}
+> {"jsonrpc":"2.0","id":4,"method":"ping"}"#;
+
+#[test]
+fn a_transcript_is_judged_as_a_session() {
+    // The marks stand outside: places and lengths are those of the messages.
+    expect(
+        &["--track"],
+        TRANSCRIPT.as_bytes(),
+        &[
+            r#"{"frame":1,"offset":2,"length":46,"verdict":"reject","stage":"session","rule":"not_initialized","code":451,"rpc_code":-32600,"at":33,"from":"client"}"#,
+            r#"{"frame":2,"offset":51,"length":146,"verdict":"accept","kind":"request","method":"initialize","id":1,"from":"client"}"#,
+            r#"{"frame":3,"offset":200,"length":124,"verdict":"accept","kind":"result","id":1,"from":"server"}"#,
+            r#"{"frame":4,"offset":327,"length":54,"verdict":"accept","kind":"notification","method":"notifications/initialized","from":"client"}"#,
+            r#"{"frame":5,"offset":384,"length":36,"verdict":"reject","stage":"session","rule":"unknown_response","code":454,"rpc_code":null,"at":22,"from":"server"}"#,
+            r#"{"frame":6,"offset":423,"length":46,"verdict":"accept","kind":"request","method":"tools/list","id":2,"from":"client"}"#,
+            r#"{"frame":7,"offset":472,"length":40,"verdict":"reject","stage":"session","rule":"id_in_use","code":453,"rpc_code":-32600,"at":22,"from":"client"}"#,
+            r#"{"frame":8,"offset":515,"length":36,"verdict":"reject","stage":"mcp","rule":"result_shape","code":408,"rpc_code":null,"at":33,"from":"server"}"#,
+            r#"{"frame":9,"offset":554,"length":9,"verdict":"reject","stage":"json","rule":"unexpected_byte","code":202,"rpc_code":null,"at":0,"from":"server"}"#,
+            r#"{"frame":10,"offset":566,"length":62,"verdict":"reject","stage":"session","rule":"answered_twice","code":458,"rpc_code":null,"at":22,"from":"server"}"#,
+            r#"{"frame":11,"offset":631,"length":40,"verdict":"reject","stage":"frame","rule":"truncated","code":104,"rpc_code":null,"at":40,"from":"client"}"#,
+            r#"{"summary":{"frames":11,"accepted":4,"rejected":7}}"#,
+        ],
+    );
+}
+
+/// What a verdict says, in the words of the vectors: of an accepted line its kind and method, of a refused one code and place.
+fn in_short(verdict: &Value) -> Value {
+    match verdict["verdict"].as_str() {
+        Some("accept") => json!({"accept": verdict["kind"], "method": verdict["method"]}),
+        _ => json!({"refuse": verdict["code"], "at": verdict["at"], "rpc_code": verdict["rpc_code"]}),
+    }
+}
+
+#[test]
+fn transcripts_are_judged_as_the_vectors_say() {
+    // Those whose options are the command's too.
+    let known = ["revision", "track", "allow_methods", "allow_result_types"];
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/session.jsonl");
+    let mut judged = 0;
+    for row in std::fs::read_to_string(path).expect("the vectors").lines() {
+        let row: Value = serde_json::from_str(row).expect("JSON");
+        let options = row["options"].as_object().expect("options");
+        let revision = options.get("revision").map_or("auto", |name| name.as_str().expect("a name"));
+        let tracked = options.get("track") == Some(&json!(true)) && revision != "jsonrpc";
+        if !tracked || options.keys().any(|option| !known.contains(&option.as_str())) {
+            continue;
+        }
+        let mut args = vec!["--track", "--on-reject", "close", "--revision", revision];
+        for (list, option) in [("allow_methods", "--allow-method"), ("allow_result_types", "--allow-result-type")] {
+            let names = options.get(list).and_then(Value::as_array).into_iter().flatten();
+            args.extend(names.flat_map(|name| [option, name.as_str().expect("a name")]));
+        }
+        let steps = row["steps"].as_array().expect("steps");
+        let marked = steps.iter().map(|step| {
+            let mark = if step["from"] == "client" { '>' } else { '<' };
+            format!("{mark} {}\n", step["line"].as_str().expect("text"))
+        });
+        let outcome = scan(&args, marked.collect::<String>().as_bytes());
+        let told: Vec<Value> = outcome.lines().iter().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let (_, told) = told.split_last().expect("a summary");
+        // Behind the line that closes, the gate of the vector says so and the scan nothing.
+        let events = steps.iter().filter(|step| step["event"].get("closed").is_none());
+        let expected: Vec<Value> = events
+            .map(|step| match &step["event"] {
+                event if event.get("accept").is_some() => json!({"accept": event["accept"], "method": event["method"]}),
+                event => json!({"refuse": event["refuse"], "at": event["at"], "rpc_code": event["rpc_code"]}),
+            })
+            .collect();
+        assert_eq!(told.iter().map(in_short).collect::<Vec<_>>(), expected, "{}: {told:#?}", row["name"]);
+        judged += 1;
+    }
+    assert!(judged > 300, "{judged}");
+}
+
+#[test]
+fn a_transcript_may_come_in_any_pieces() {
+    let whole = scan(&["--track"], TRANSCRIPT.as_bytes());
+    let mut running = Running::start(&["scan", "--track", "--format", "json"]);
+    for byte in TRANSCRIPT.as_bytes().chunks(1) {
+        running.send(byte);
+    }
+    assert_eq!(running.finish().stdout, whole.stdout);
+}
+
+#[test]
+fn a_transcript_that_closes_ends_for_both() {
+    let outcome = scan(&["--track", "--on-reject", "close"], TRANSCRIPT.as_bytes());
+    assert_eq!(outcome.lines().last(), Some(&r#"{"summary":{"frames":9,"accepted":4,"rejected":5}}"#));
+    assert_eq!(outcome.code, Some(1));
+}
+
+#[test]
+fn a_transcript_of_the_new_era() {
+    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    let ask = format!(r#"> {{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"t",{meta}}}}}"#);
+    let done = r#"< {"jsonrpc":"2.0","id":1,"result":{"content":[],"resultType":"complete"}}"#;
+    assert_eq!(scan(&["--track"], format!("{ask}\n{done}\n").as_bytes()).code, Some(0));
+    let outcome = scan(&["--track"], format!("{ask}\n{}\n", done.replace("complete", "acme_partial")).as_bytes());
+    assert!(outcome.lines()[1].contains(r#""code":408,"#), "{outcome:?}");
+    let options = ["--track", "--allow-result-type", "acme_partial"];
+    let outcome = scan(&options, format!("{ask}\n{}\n", done.replace("complete", "acme_partial")).as_bytes());
+    assert_eq!(outcome.code, Some(0));
+}
+
+#[test]
+fn a_transcript_for_people_says_the_sender() {
+    let mut running = Running::start(&["scan", "--track"]);
+    running.send("> {\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n< oops\n");
+    let outcome = running.finish();
+    assert_eq!(outcome.lines()[0], "line 1 at offset 2, of the client: accepted request ping id 1");
+    assert!(outcome.lines()[1].starts_with("line 2 at offset 45, of the server: refused 202"), "{outcome:?}");
+}
+
+#[test]
+fn a_line_without_its_mark_is_a_fault_of_the_transcript() {
+    let ping = r#"> {"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    for wrong in ["{}", "", ">{}", "<", "? {}", " > {}", ">\n"] {
+        let outcome = scan(&["--track"], format!("{ping}\n{wrong}\n").as_bytes());
+        // What was judged before is told; there is no summary of what could not be read.
+        assert_eq!((outcome.code, outcome.lines().len()), (Some(2), 1), "{wrong}: {outcome:?}");
+        assert!(
+            outcome.stderr.contains("line 2 of the transcript has no mark: begin it with \"> \""),
+            "{wrong}: {outcome:?}"
+        );
+    }
+    let outcome = scan(&["--track"], format!("{ping}\n<").as_bytes());
+    assert_eq!(outcome.code, Some(2), "{outcome:?}");
+    // An empty line on the wire has its mark as any other.
+    assert!(scan(&["--track"], b"> \n").lines()[0].contains(r#""offset":2,"length":0,"#));
 }
 
 #[test]
@@ -216,7 +379,9 @@ fn offsets_add_up_over_reads() {
         let fill = "y".repeat(n * 6151);
         input.extend_from_slice(
             match n % 3 {
-                0 => format!("{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"m\",\"params\":{{\"f\":\"{fill}\"}}}}\n"),
+                0 => {
+                    format!("{{\"jsonrpc\":\"2.0\",\"id\":{n},\"method\":\"ping\",\"params\":{{\"f\":\"{fill}\"}}}}\n")
+                }
                 1 => format!("# {fill}\n"),
                 _ => format!("[\"{fill}\n"),
             }
@@ -276,7 +441,7 @@ fn memory_stays_bounded() {
 
 #[test]
 fn text_for_people_has_no_colour_in_a_pipe() {
-    let mut running = Running::start(&["scan"]);
+    let mut running = Running::start(&["scan", "--revision", "jsonrpc"]);
     running.send("{\"jsonrpc\":\"2.0\",\"id\":\"\u{85}\",\"method\":\"a\\u001b[31m\"}\n{\"a\":1,\"a\":2}\n");
     let outcome = running.finish();
     let lines = outcome.lines();
@@ -317,7 +482,11 @@ fn says_what_it_could_not_do() {
         (&["scan", "--max-frame", "-1"], "4..=2147483647"),
         (&["scan", "--max-depth", "513"], "1..=512"),
         (&["scan", "--format", "xml"], "text, json"),
-        (&["scan", "--track"], "--track"),
+        (&["scan", "--track", "--from", "client"], "leave --from out"),
+        (&["scan", "--track", "--revision", "jsonrpc"], "give one of its revisions, or auto"),
+        (&["scan", "--allow-method", ""], "1 to 255 bytes"),
+        (&["scan", "--allow-result-type", ""], "not empty"),
+        (&["scan", "--audit", "x"], "--audit"),
         (&["scan", "a", "b"], "'b'"),
         (&["frobnicate"], "frobnicate"),
     ] {

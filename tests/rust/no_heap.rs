@@ -4,7 +4,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use linegate::JsonKind as Kind;
-use linegate::{AuditKey, Cursor, Direction, Event, Fed, Gate, Inline, Options, Policy, Profile, REPLY_LEN};
+use linegate::{
+    AuditKey, Cursor, Direction, Event, Fed, Gate, Inline, Options, Policy, Profile, REPLY_LEN, Slot, Tracker,
+};
 
 /// The system's allocator, counting what the current thread asks of it.
 struct Counting;
@@ -75,6 +77,31 @@ const LINES: &[&str] = &[
     "true",
 ];
 
+/// A session: the place of the sender's gate, and the line. The last two are refused: a result without content settles its
+/// request, and an answer answers nothing.
+const SESSION: &[(usize, &str)] = &[
+    (
+        0,
+        "{\"jsonrpc\":\"2.0\",\"id\":\"\\u0061\",\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}\n",
+    ),
+    (
+        1,
+        "{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"result\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"serverInfo\":{\"name\":\"s\",\"version\":\"1\"}}}\n",
+    ),
+    (
+        0,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"_meta\":{\"progressToken\":\"p\"}}}\n",
+    ),
+    (
+        1,
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progressToken\":\"p\",\"progress\":1}}\n",
+    ),
+    (0, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}\n"),
+    (0, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":2}}\n"),
+    (1, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"),
+    (1, "{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n"),
+];
+
 /// Everything that a host can ask of an event.
 fn look(event: &Event<'_>, out: &mut [u8]) -> usize {
     match event {
@@ -134,6 +161,34 @@ fn nothing_is_allocated(profile: Profile, policy: Policy) {
     if policy == Policy::Continue {
         assert_eq!(events, 120 * (LINES.len() + 2), "each line has one verdict");
     }
+    assert_eq!(asked, 0, "the gate asked for heap memory");
+}
+
+#[test]
+fn a_tracked_session_uses_no_heap() {
+    let options = [Direction::FromClient, Direction::FromServer].map(|from| Options::new(from, AuditKey::new([1; 16])));
+    let [client, server] = options.clone();
+    let mut out = [0; REPLY_LEN];
+    let (mut accepted, mut seen) = (0_u64, 0);
+    let asked = asked_during(|| {
+        let mut tracker = Tracker::new(&client, &server, [Slot::EMPTY; 4 * 4]).expect("the options make a session");
+        let mut gates = options.map(|options| Gate::new(options, Inline::<4096, 256>::new()).expect("the options fit"));
+        for _ in 0..50 {
+            for (place, line) in SESSION {
+                let fed = gates[*place].feed_with(line.as_bytes(), &mut tracker);
+                assert_eq!(fed.consumed, line.len());
+                seen += look(&fed.event, &mut out);
+                if let Event::Refused(refusal) = &fed.event {
+                    seen += refusal.write_settlement(&mut out).expect("REPLY_LEN suffices");
+                }
+            }
+            accepted += gates.iter().map(|gate| gate.counters().accepted).sum::<u64>();
+            gates.iter_mut().for_each(Gate::reset);
+            tracker.reset();
+        }
+    });
+    assert_eq!(accepted, 50 * 6, "each line but the last two is accepted");
+    assert!(seen > 0);
     assert_eq!(asked, 0, "the gate asked for heap memory");
 }
 

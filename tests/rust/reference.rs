@@ -1,5 +1,8 @@
-//! JSONTestSuite, as far as it lies in the folder named by LINEGATE_REFERENCE: each file is one line for a strict gate, and
-//! its verdict must be one that the file's known violations call for. Which those are was found with dozens of parsers and a
+//! What lies in the folder named by LINEGATE_REFERENCE.
+//!
+//! The specification's examples: each is a line for a gate of its revision and direction, to accept or to refuse with a code
+//! that fits what was spoilt in it. JSONTestSuite: each file is one line for a strict gate, and its verdict must be one that
+//! the file's known violations call for. Which those are was found with dozens of parsers and a
 //! rule program of their own (`rules` in a row); where the rules of this project differ on purpose, the difference has a
 //! name here and its rows are listed.
 
@@ -12,7 +15,7 @@ mod vectors;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use linegate::{AuditKey, Code, Direction, Event, Gate, Options, Policy, Profile};
+use linegate::{AuditKey, Code, Direction, Event, Gate, Options, Policy, Profile, Revision};
 use linegate_host::HeapStorage;
 use serde_json::Value;
 
@@ -62,9 +65,12 @@ fn rows(name: &str) -> Option<Vec<Value>> {
     Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-/// The verdict on one line, and whether the whole of it was one line.
+/// The verdict on one line.
 fn verdict(line: &[u8], profile: Profile) -> Option<Code> {
-    let mut options = Options::new(Direction::FromClient, AuditKey::new([1; 16])).with_profile(profile);
+    judge(line, Options::new(Direction::FromClient, AuditKey::new([1; 16])).with_profile(profile))
+}
+
+fn judge(line: &[u8], mut options: Options) -> Option<Code> {
     options.policy = Policy::Continue;
     let mut gate = Gate::new(options, HeapStorage::new()).unwrap();
     let stream = [line, b"\n"].concat();
@@ -73,6 +79,62 @@ fn verdict(line: &[u8], profile: Profile) -> Option<Code> {
         Event::Refused(refusal) => Some(refusal.code()),
         other => panic!("{other:?}"),
     }
+}
+
+/// The codes that fit a mutation of an example, by the words in which it is described.
+fn fitting(why: &str) -> &'static [u16] {
+    let absent = why.ends_with(" absent");
+    match why {
+        "jsonrpc absent" => &[303],
+        _ if why.starts_with("jsonrpc=") => &[304],
+        _ if why.starts_with("id absent on a request") => &[410],
+        // In 2026-07-28 a server has no requests at all.
+        _ if why.starts_with("id present on a notification") => &[401, 410],
+        "id=null" => &[307],
+        _ if why.starts_with("id=") => &[306],
+        "params absent" => &[403, 405],
+        _ if why.starts_with("params=") => &[309],
+        _ if why.starts_with("params._meta") && absent => &[405],
+        _ if why.starts_with("params.") && absent => &[403],
+        _ if why.starts_with("params.") => &[404],
+        _ => panic!("an unknown mutation: {why}"),
+    }
+}
+
+#[test]
+fn the_specifications_examples() {
+    let Some(folder) = std::env::var_os("LINEGATE_REFERENCE") else {
+        println!("skipped: LINEGATE_REFERENCE is not set, so the specification's examples are not there");
+        return;
+    };
+    let (mut accepted, mut refused) = (0, 0);
+    for revision in Revision::PUBLISHED {
+        let folder = PathBuf::from(&folder).join("spec/examples").join(revision);
+        let lines = |name: String| std::fs::read_to_string(folder.join(name)).unwrap();
+        for (name, from) in [("client_to_server", Direction::FromClient), ("server_to_client", Direction::FromServer)] {
+            let mut options = Options::new(from, AuditKey::new([1; 16]));
+            options.revision = Revision::from_name(revision).unwrap();
+            for line in lines(format!("{name}.jsonl")).split_terminator('\n') {
+                assert_eq!(judge(line.as_bytes(), options.clone()), None, "{revision} {name}: {line}");
+                accepted += 1;
+            }
+            let spoilt = lines(format!("negative_{name}.jsonl"));
+            let reasons = lines(format!("negative_{name}.meta.jsonl"));
+            assert_eq!(spoilt.lines().count(), reasons.lines().count());
+            for (line, reason) in spoilt.split_terminator('\n').zip(reasons.split_terminator('\n')) {
+                let reason: Value = serde_json::from_str(reason).unwrap();
+                let why = reason["why"].as_str().unwrap();
+                let given = judge(line.as_bytes(), options.clone()).map(Code::number);
+                assert!(
+                    given.is_some_and(|code| fitting(why).contains(&code)),
+                    "{revision} {name}: {given:?} for {why}: {line}"
+                );
+                refused += 1;
+            }
+        }
+    }
+    println!("{accepted} examples accepted, {refused} refused");
+    assert!(accepted >= 300 && refused >= 1500, "there were {accepted} and {refused} examples");
 }
 
 #[test]

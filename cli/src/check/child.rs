@@ -46,6 +46,15 @@ pub enum Exit {
     Killed,
 }
 
+/// Bytes that were sent at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// How many.
+    pub len: usize,
+    /// Bytes of stdout that were seen before.
+    pub behind: usize,
+}
+
 /// All that passed between the check and one start of the server.
 #[derive(Debug)]
 pub struct Run {
@@ -53,6 +62,8 @@ pub struct Run {
     pub command: Vec<OsString>,
     /// What was sent.
     pub stdin: Vec<u8>,
+    /// In which pieces, and when.
+    pub sends: Vec<Sent>,
     /// What came back, to the end.
     pub stdout: Vec<u8>,
     /// What was logged.
@@ -61,6 +72,8 @@ pub struct Run {
     pub exit: Exit,
     /// Processes that it had started were still there when it had ended.
     pub left_processes: bool,
+    /// Whether it was only asked which revision it speaks, by a request that may be foreign to it.
+    pub probe: bool,
     /// How long it was given to end.
     pub patience: Duration,
     /// From start to end.
@@ -84,6 +97,7 @@ pub struct Child<'l> {
     started: Instant,
     ended: Option<Instant>,
     sent: Vec<u8>,
+    sends: Vec<Sent>,
     stdout: Pipe,
     stderr: Pipe,
 }
@@ -129,6 +143,7 @@ impl<'l> Child<'l> {
             started: Instant::now(),
             ended: None,
             sent: Vec::new(),
+            sends: Vec::new(),
             stdout: Pipe::default(),
             stderr: Pipe::default(),
         })
@@ -137,6 +152,7 @@ impl<'l> Child<'l> {
     /// Sends bytes as they are.
     pub fn send(&mut self, bytes: &[u8]) {
         self.sent.extend_from_slice(bytes);
+        self.sends.push(Sent { len: bytes.len(), behind: self.stdout.bytes.len() });
         if let Some(input) = &self.input {
             // A writer that is gone had a server that closed its stdin.
             let _ = input.send(bytes.to_vec());
@@ -185,10 +201,12 @@ impl<'l> Child<'l> {
         Ok(Run {
             command: self.command,
             stdin: self.sent,
+            sends: self.sends,
             stdout: self.stdout.bytes,
             stderr: self.stderr.bytes,
             exit: if in_time { exit(ended.status) } else { Exit::Killed },
             left_processes: ended.left_processes,
+            probe: false,
             patience,
             took: self.started.elapsed(),
         })

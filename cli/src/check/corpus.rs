@@ -1,16 +1,21 @@
 //! The malformed lines: each with its name, the rule it breaks, how it is made, and what goes wrong where it gets through.
 //!
 //! Every line asks for the tested request in a way that some reader runs and another refuses, or reads as another
-//! request. A server proves itself by doing nothing at all.
+//! request, or is one that the protocol's revision doesn't have. A server proves itself by doing nothing at all.
 
 use linegate::{Code, Revision};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::wire::{Members, Request, TESTED, object};
+use super::wire::{META_REVISION, MODERN, Members, Request, TESTED, object};
 
 /// A method that no server has, and the id of a request that must not be read either.
 const NO_METHOD: &str = r#""linegate/none""#;
 const BESIDE: &str = "linegate-beside";
+/// A tool that no server has, and an id that no request has.
+const NONE: &str = "linegate-none";
+
+/// The method that calls a tool.
+const CALL: &str = "tools/call";
 
 /// One malformed input.
 pub struct Vector {
@@ -38,7 +43,12 @@ pub enum Then {
 impl Vector {
     /// Whether the line is malformed under this revision.
     pub fn applies_to(&self, revision: Revision) -> bool {
-        !(self.code == Code::Batch && revision == Revision::V2025_03_26)
+        match self.code {
+            Code::Batch => revision != Revision::V2025_03_26,
+            Code::WrongDirection => revision != MODERN,
+            Code::MetaMissing | Code::UnsupportedRevision => revision == MODERN,
+            _ => true,
+        }
     }
 }
 
@@ -120,6 +130,25 @@ pub static VECTORS: &[Vector] = &[
         "Python's json reads and writes it; it is not JSON."),
     line("depth-33", Code::TooDeep, |t| t.value(&nested(30)),
         "At 33 levels the first parsers give up, others go on."),
+    // Messages that the protocol does not have.
+    line("unknown-method", Code::UnknownMethod, |t| t.with("method", NO_METHOD),
+        "A client that asks whether a method is there, as for the version of the protocol, waits for error -32601."),
+    line("request-of-a-server", Code::WrongDirection, |t| t.message("roots/list", &t.request.params),
+        "A server that answers what only a client is asked takes its own part for the other's."),
+    line("request-without-id", Code::IdPresence, |t| t.without("id"),
+        "A request that nobody waits for: an effect without an answer."),
+    line("notification-with-id", Code::IdPresence, |t| t.message("notifications/cancelled", &t.cancellation()),
+        "Some peers answer it and some don't: a client that counts its answers waits for ever."),
+    line("call-without-name", Code::ParamMissing, |t| t.call(|params| { params.shift_remove("name"); }),
+        "A server that fills in what is missing runs a tool that nobody named."),
+    line("call-name-number", Code::ParamType, |t| t.call(|params| { params.insert("name".to_owned(), json!(7)); }),
+        "Some peers make text of the number and look for a tool of that name."),
+    line("call-arguments-array", Code::ParamType, |t| t.call(|params| { params.insert("arguments".to_owned(), json!([t.marker])); }),
+        "Some peers take arguments by their places, some take the array for none and run the tool without."),
+    line("no-meta", Code::MetaMissing, Target::without_meta,
+        "From 2026-07-28 on every request says its revision: without it peers judge the same request by different ones."),
+    line("unsupported-version", Code::UnsupportedRevision, Target::of_no_version,
+        "A server that serves a version it doesn't know answers by rules that the client doesn't have."),
 ];
 
 /// So many arrays, one in the other. Root, params and `_meta` are the three levels around them.
@@ -153,13 +182,42 @@ impl Target {
     }
 
     /// The members of the message, each with its value as written.
-    fn members(&self) -> Vec<(&str, String)> {
-        vec![
-            ("jsonrpc", r#""2.0""#.to_owned()),
-            ("id", Value::from(TESTED).to_string()),
-            ("method", Value::from(self.method()).to_string()),
-            ("params", Value::Object(self.request.params.clone()).to_string()),
-        ]
+    fn members(&self) -> Vec<(&'static str, String)> {
+        members(self.method(), &self.request.params)
+    }
+
+    /// Another message with the id of the target.
+    fn message(&self, method: &str, params: &Members) -> Vec<u8> {
+        written(&members(method, params))
+    }
+
+    /// A call with its params changed: the target itself, or, where that calls no tool, a call of one that is not there.
+    fn call(&self, change: impl FnOnce(&mut Members)) -> Vec<u8> {
+        let mut params = self.request.params.clone();
+        if self.method() != CALL {
+            params.insert("name".to_owned(), NONE.into());
+            params.insert("arguments".to_owned(), json!({}));
+        }
+        change(&mut params);
+        self.message(CALL, &params)
+    }
+
+    /// The params of a cancellation of nothing.
+    fn cancellation(&self) -> Members {
+        object(json!({"requestId": NONE, "reason": self.marker}))
+    }
+
+    /// The request with the marker in it, but without `_meta`.
+    fn without_meta(&self) -> Vec<u8> {
+        let mut params = self.request.params.clone();
+        params.shift_remove("_meta");
+        params.insert(META_MARKER.to_owned(), self.marker.as_str().into());
+        self.message(self.method(), &params)
+    }
+
+    /// The request with a version that nobody has.
+    fn of_no_version(&self) -> Vec<u8> {
+        self.message(self.method(), &with_meta(&self.request.params, META_REVISION, "1999-01-01".into()))
     }
 
     /// The request as it would be right.
@@ -178,6 +236,13 @@ impl Target {
     fn with(&self, name: &str, value: &str) -> Vec<u8> {
         let mut members = self.members();
         members.iter_mut().filter(|(known, _)| *known == name).for_each(|member| value.clone_into(&mut member.1));
+        written(&members)
+    }
+
+    /// The request without one member.
+    fn without(&self, name: &str) -> Vec<u8> {
+        let mut members = self.members();
+        members.retain(|(known, _)| *known != name);
         written(&members)
     }
 
@@ -222,6 +287,16 @@ fn with_meta(params: &Members, name: &str, value: Value) -> Members {
     params
 }
 
+/// The members of a message with the id of the target, each with its value as written.
+fn members(method: &str, params: &Members) -> Vec<(&'static str, String)> {
+    vec![
+        ("jsonrpc", r#""2.0""#.to_owned()),
+        ("id", Value::from(TESTED).to_string()),
+        ("method", Value::from(method).to_string()),
+        ("params", Value::Object(params.clone()).to_string()),
+    ]
+}
+
 fn written(members: &[(&str, String)]) -> Vec<u8> {
     let members: Vec<_> = members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
     format!("{{{}}}", members.join(",")).into_bytes()
@@ -231,26 +306,25 @@ fn written(members: &[(&str, String)]) -> Vec<u8> {
 mod tests {
     use linegate::{AuditKey, Direction, Event, Gate, Options};
     use linegate_host::HeapStorage;
-    use serde_json::json;
 
-    use super::super::wire::{MODERN, NEWEST_LEGACY};
     use super::*;
 
-    fn targets() -> Vec<Target> {
+    fn targets() -> Vec<(Revision, Target)> {
         let call = object(json!({"name": "record", "arguments": {"text": "the marker"}}));
-        [NEWEST_LEGACY, MODERN]
-            .into_iter()
+        let revisions = Revision::PUBLISHED.iter().filter_map(|name| Revision::from_name(name));
+        revisions
             .flat_map(|revision| {
                 let harmless = Request::harmless(revision);
-                [Request::new(revision, "tools/call", call.clone()), harmless.clone()]
-                    .map(|request| Target::new(request, harmless.clone(), "the marker".to_owned()))
+                [Request::new(revision, CALL, call.clone()), harmless.clone()]
+                    .map(|request| (revision, Target::new(request, harmless.clone(), "the marker".to_owned())))
             })
             .collect()
     }
 
-    /// The verdict on the bytes as the check sends them: `None` where the gate accepts them.
-    fn verdict(bytes: &[u8], then: Then) -> Option<Code> {
-        let options = Options::new(Direction::FromClient, AuditKey::new([7; 16]));
+    /// The verdict on the bytes as the check sends them: `None` where the gate of a server of that revision accepts them.
+    fn verdict(bytes: &[u8], then: Then, revision: Revision) -> Option<Code> {
+        let mut options = Options::new(Direction::FromClient, AuditKey::new([7; 16]));
+        options.revision = revision;
         let mut gate = Gate::new(options, HeapStorage::new()).expect("the defaults fit");
         let bytes = if then == Then::LineFeed { [bytes, b"\n"].concat() } else { bytes.to_vec() };
         match gate.feed(&bytes).event {
@@ -266,21 +340,21 @@ mod tests {
 
     #[test]
     fn each_vector_breaks_the_rule_it_names() {
-        for target in targets() {
-            assert_eq!(verdict(&target.valid(), Then::LineFeed), None);
-            for vector in VECTORS {
+        for (revision, target) in targets() {
+            assert_eq!(verdict(&target.valid(), Then::LineFeed, revision), None);
+            for vector in VECTORS.iter().filter(|vector| vector.applies_to(revision)) {
                 let bytes = (vector.make)(&target);
                 let shown = String::from_utf8_lossy(&bytes);
-                assert_eq!(verdict(&bytes, vector.then), Some(vector.code), "{}: {shown}", vector.name);
+                assert_eq!(verdict(&bytes, vector.then, revision), Some(vector.code), "{}: {shown}", vector.name);
             }
         }
     }
 
     #[test]
     fn one_level_less_is_accepted() {
-        for target in targets() {
-            assert_eq!(verdict(&target.value(&nested(29)), Then::LineFeed), None);
-            assert_eq!(verdict(&target.value(b"9007199254740991"), Then::LineFeed), None);
+        for (revision, target) in targets() {
+            assert_eq!(verdict(&target.value(&nested(29)), Then::LineFeed, revision), None);
+            assert_eq!(verdict(&target.value(b"9007199254740991"), Then::LineFeed, revision), None);
         }
     }
 

@@ -5,30 +5,34 @@
 
 use std::io;
 
-use linegate::{Code, Direction, Event, Fed, Gate, Policy, Revision, Stage};
-use linegate_host::HeapStorage;
+use linegate::{
+    Code, Direction, Event, Fed, INVALID_PARAMS, INVALID_REQUEST, MAX_DEPTH, METHOD_NOT_FOUND, Options, PARSE_ERROR,
+    Policy, Profile, Revision, Stage, UNSUPPORTED_VERSION,
+};
 use serde_json::Value;
 
 use super::child::{Exit, Run};
 use super::finding::{Class, Finding};
 use super::outcome::BadLine;
 use super::wire::{self, AFTER, Answer, HELLO, NoResult};
-use crate::gates;
+use crate::gates::{self, Pair};
 
-/// The codes that an error about a malformed line may have: parse error, invalid request, invalid params.
-const REFUSALS: [i64; 3] = [-32700, -32600, -32602];
+/// The codes that an error about any malformed line may have.
+const REFUSALS: [i32; 3] = [PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS];
+/// What may be said of a message that is only out of place in the protocol: a server that has no tools has no tools/call.
+const REFUSALS_OF_MESSAGES: [i32; 2] = [METHOD_NOT_FOUND, UNSUPPORTED_VERSION];
 
 const STOP_AT_THE_GATE: &str =
     "Refuse the line before anything reads it: let `linegate run` or the library stand in front of the reader.";
 
-/// Judges the run of a malformed line: nothing may be recorded, and nothing but a refusal may come back.
-pub fn effects(run: &Run, marker: &str, recorded: &[u8]) -> Vec<Finding> {
+/// Judges the run of a line that breaks the rule `code`: nothing may be recorded, and nothing but a refusal may come back.
+pub fn effects(run: &Run, code: Code, marker: &str, recorded: &[u8]) -> Vec<Finding> {
     let finding = |what: String, fix| Finding { class: Class::Effects, what, fix };
     let mut findings = Vec::new();
     if !recorded.is_empty() {
         findings.push(finding("the call of the malformed line ran".to_owned(), STOP_AT_THE_GATE));
     }
-    match wire::messages(&run.stdout).find_map(|message| acted(&message)) {
+    match wire::messages(&run.stdout).find_map(|message| acted(&message, code)) {
         Some(Err(NoResult::Error { code, message })) => {
             let what = format!("the malformed line got past the reader: error {code}: {message}");
             findings.push(finding(what, STOP_AT_THE_GATE));
@@ -46,14 +50,15 @@ pub fn effects(run: &Run, marker: &str, recorded: &[u8]) -> Vec<Finding> {
 }
 
 /// The answer in this message, if it shows that the malformed line was acted on.
-fn acted(message: &Value) -> Option<Answer> {
+fn acted(message: &Value, broken: Code) -> Option<Answer> {
     // What the server asks or tells on its own is no answer, and the check's other requests deserve theirs.
     let own = message.get("id").is_some_and(|id| id == HELLO || id == AFTER);
     if own || message.get("method").is_some() {
         return None;
     }
-    let refusal = |answer: &Answer| matches!(answer, Err(NoResult::Error { code, .. }) if REFUSALS.contains(code));
-    wire::answer_in(message).filter(|answer| !refusal(answer))
+    let also = if broken.stage() == Stage::Mcp { &REFUSALS_OF_MESSAGES[..] } else { &[] };
+    let refuses = |code: i64| REFUSALS.iter().chain(also).any(|refusal| i64::from(*refusal) == code);
+    wire::answer_in(message).filter(|answer| !matches!(answer, Err(NoResult::Error { code, .. }) if refuses(*code)))
 }
 
 /// Judges how the process ended. A status other than 0 counts only where the end of input was all that happened.
@@ -82,21 +87,28 @@ pub fn lifecycle(run: &Run, status_counts: bool) -> Result<Option<String>, Findi
 /// Bytes of a bad line that are shown.
 const SHOWN: usize = 48;
 
-/// Judges every byte of one stdout: it has to consist of lines that the gate of a client accepts, as far as its stages up to
-/// `last` can tell.
+/// Judges every byte of one stdout: it has to consist of lines that the gate of a client accepts in this session, as far as
+/// its stages up to `last` can tell.
 ///
 /// # Errors
 ///
 /// The system gives no randomness for the gate's key.
-pub fn stdout(stream: &[u8], revision: Revision, whole: bool, last: Stage) -> io::Result<Option<BadLine>> {
-    let mut options = gates::options(Direction::FromServer).map_err(io::Error::other)?;
-    options.revision = revision;
-    options.policy = Policy::Continue;
-    let mut gate = gates::open(options).map_err(io::Error::other)?;
+pub fn stdout(run: &Run, revision: Revision, last: Stage) -> io::Result<Option<BadLine>> {
+    let mut gates = session(revision).map_err(io::Error::other)?;
+    let (mut unsent, mut sends) = (run.stdin.as_slice(), run.sends.iter().peekable());
+    let mut seen = 0;
+    let whole = run.exit != Exit::Killed;
 
     let mut first: Option<BadLine> = None;
-    for (index, line) in stream.split_inclusive(|byte| *byte == b'\n').enumerate() {
-        let verdict = verdict(&mut gate, line, whole).filter(|(code, _)| code.stage() <= last);
+    for (index, line) in run.stdout.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        seen += line.len();
+        // What was sent before the line was there may be what it answers.
+        while let Some(sent) = sends.next_if(|sent| sent.behind < seen) {
+            let (piece, rest) = unsent.split_at(sent.len.min(unsent.len()));
+            send(&mut gates, piece);
+            unsent = rest;
+        }
+        let verdict = verdict(&mut gates, line, whole).filter(|(code, _)| code.stage() <= last);
         let Some((code, at)) = verdict else { continue };
         if let Some(first) = &mut first {
             first.bad_lines += 1;
@@ -109,12 +121,34 @@ pub fn stdout(stream: &[u8], revision: Revision, whole: bool, last: Stage) -> io
     Ok(first)
 }
 
+/// The gates of a session between the check and a server.
+fn session(revision: Revision) -> Result<Pair, String> {
+    let options = |from| -> Result<Options, String> {
+        let mut options = gates::options(from)?;
+        options.revision = revision;
+        options.policy = Policy::Continue;
+        Ok(options)
+    };
+    // What a user lets a tool be called with is not on trial.
+    let mut client = options(Direction::FromClient)?.with_profile(Profile::Rfc8259);
+    client.limits.max_depth = MAX_DEPTH;
+    Pair::open(client, options(Direction::FromServer)?)
+}
+
+/// Lets the session know what was sent.
+fn send(gates: &mut Pair, mut piece: &[u8]) {
+    while !piece.is_empty() {
+        let consumed = gates.feed(Direction::FromClient, piece).consumed;
+        piece = piece.get(consumed..).unwrap_or_default();
+    }
+}
+
 /// The verdict on one line; a last line without its line feed is refused where the stream is whole.
-fn verdict(gate: &mut Gate<HeapStorage>, line: &[u8], whole: bool) -> Option<(Code, usize)> {
+fn verdict(gates: &mut Pair, line: &[u8], whole: bool) -> Option<(Code, usize)> {
     let mut rest = line;
     let mut refused = None;
     while !rest.is_empty() {
-        let Fed { consumed, event } = gate.feed(rest);
+        let Fed { consumed, event } = gates.feed(Direction::FromServer, rest);
         if let Event::Refused(refusal) = event {
             refused = refused.or(Some((refusal.code(), refusal.at())));
         }
@@ -123,7 +157,7 @@ fn verdict(gate: &mut Gate<HeapStorage>, line: &[u8], whole: bool) -> Option<(Co
     if refused.is_none()
         && whole
         && !line.ends_with(b"\n")
-        && let Event::Refused(refusal) = gate.finish()
+        && let Event::Refused(refusal) = gates.gate(Direction::FromServer).finish()
     {
         refused = Some((refusal.code(), refusal.at()));
     }

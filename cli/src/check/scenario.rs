@@ -6,7 +6,7 @@ use std::time::Duration;
 use linegate::{Revision, Stage};
 use serde_json::{Value, json};
 
-use super::child::Exit;
+use super::child::{Exit, Run};
 use super::corpus::{Target, Then, VECTORS, Vector};
 use super::finding::{Class, Finding};
 use super::judge;
@@ -91,7 +91,7 @@ impl Scenario {
             (Kind::ToolList, Some(revision)) => tool_list(setup, revision, &mut outcome)?,
             (Kind::Call, Some(revision)) => call(setup, revision, &mut outcome)?,
             (Kind::Malformed(vector), Some(revision)) if !vector.applies_to(revision) => {
-                outcome.not_run = Some("this revision allows it");
+                outcome.not_run = Some("this revision has no such rule");
             }
             (Kind::Malformed(vector), Some(revision)) => malformed(setup, revision, vector, &mut outcome)?,
         }
@@ -103,7 +103,7 @@ impl Scenario {
 /// Settles the revision: the one asked for, or the modern one, or, where that brings no proper answer, the legacy
 /// revision that the server chooses.
 fn handshake(setup: &mut Setup, outcome: &mut Outcome) -> io::Result<()> {
-    let auto = setup.wanted == Revision::Auto;
+    let auto = setup.wanted == Revision::AUTO;
     let mut greeted = greet_fresh(setup, if auto { MODERN } else { setup.wanted }, outcome, auto)?;
     if auto && let Err(finding) = &greeted {
         outcome.notes.push(format!("not {MODERN}: {}", finding.what));
@@ -132,7 +132,8 @@ fn greet_fresh(
     let (mut child, _record) = setup.start()?;
     let greeted = greet(&mut child, revision, setup.launch.timeout);
     if probe && greeted.is_err() {
-        outcome.runs.push(child.finish(SETTLE.min(setup.launch.timeout))?);
+        let run = child.finish(SETTLE.min(setup.launch.timeout))?;
+        outcome.runs.push(Run { probe: true, ..run });
     } else {
         setup.finish(child, outcome, false)?;
     }
@@ -205,7 +206,7 @@ fn malformed(setup: &Setup, revision: Revision, vector: &Vector, outcome: &mut O
     setup.finish(child, outcome, false)?;
     let recorded = record.map_or_else(|| Ok(Vec::new()), |record| record.read())?;
     if let (Some(run), Some(_)) = (outcome.runs.last(), &outcome.malformed) {
-        outcome.findings.extend(judge::effects(run, &target.marker, &recorded));
+        outcome.findings.extend(judge::effects(run, vector.code, &target.marker, &recorded));
     }
     Ok(())
 }
@@ -230,11 +231,14 @@ fn stdout_clean(before: &[Outcome], revision: Revision, outcome: &mut Outcome) -
         let mut clean = true;
         for (number, run) in judged.runs.iter().enumerate() {
             bytes += run.stdout.len();
-            let whole = run.exit != Exit::Killed;
             // What answers a malformed line may be malformed by what it repeats of it, such as an id that is none: that is told
-            // as an effect. Bytes that are no JSON are dirt all the same.
-            let last = if judged.malformed.is_some() { Stage::Json } else { Stage::Caller };
-            if let Some(line) = judge::stdout(&run.stdout, revision, whole, last)? {
+            // as an effect. Bytes that are no JSON are dirt all the same. What answers a probe may be of another revision.
+            let last = match judged.malformed {
+                Some(_) => Stage::Json,
+                None if run.probe => Stage::Rpc,
+                None => Stage::Session,
+            };
+            if let Some(line) = judge::stdout(run, revision, last)? {
                 clean = false;
                 outcome.dirt.get_or_insert_with(|| Dirt { scenario: judged.name.clone(), run: number, line });
             }
@@ -243,12 +247,23 @@ fn stdout_clean(before: &[Outcome], revision: Revision, outcome: &mut Outcome) -
     }
     if let Some(Dirt { scenario, line, .. }) = &outcome.dirt {
         let (number, total) = (line.number, before.len());
+        let (is, fix) = if line.code.stage() <= Stage::Rpc {
+            (
+                "no message",
+                "Write logs, banners and progress to stderr, and keep libraries and child processes off stdout.",
+            )
+        } else {
+            (
+                "a message that the protocol does not have there",
+                "Send what the revision has, with all that it asks for, and answer each request once and nothing else.",
+            )
+        };
         outcome.findings.push(Finding {
             class: Class::Stdout,
             what: format!(
-                "line {number} of stdout in {scenario} is no message; stdout is dirty in {dirty} of {total} scenarios"
+                "line {number} of stdout in {scenario} is {is}; stdout is dirty in {dirty} of {total} scenarios"
             ),
-            fix: "Write logs, banners and progress to stderr, and keep libraries and child processes off stdout.",
+            fix,
         });
     } else {
         outcome.notes.push(format!("{bytes} bytes of stdout, all of them messages"));

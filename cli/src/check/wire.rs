@@ -16,7 +16,8 @@ pub const NEWEST_LEGACY: Revision = Revision::V2025_11_25;
 /// The revision whose requests stand alone.
 pub const MODERN: Revision = Revision::V2026_07_28;
 
-const META_REVISION: &str = "io.modelcontextprotocol/protocolVersion";
+/// Where a request of that revision says which it speaks.
+pub const META_REVISION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// Members of an object, in the order in which they are written.
 pub type Members = Map<String, Value>;
@@ -141,7 +142,7 @@ pub fn settled(result: &Value) -> Result<Revision, String> {
         }
     }
     Revision::from_name(named)
-        .filter(|revision| revision.is_mcp() && !matches!(*revision, Revision::Auto | MODERN))
+        .filter(|revision| revision.is_mcp() && ![Revision::AUTO, MODERN].contains(revision))
         .ok_or_else(|| format!("the server settles on {named}, which is no revision that begins with initialize"))
 }
 

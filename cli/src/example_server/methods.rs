@@ -5,20 +5,13 @@
 //! serve both, because each request shows its era.
 //!
 //! Faults are found in one order: the method, then the revision, then what the era asks of every request, then the
-//! method's own params.
+//! method's own params. That a session begins with `initialize`, and does so once, the gate has seen to.
 
-use linegate::{Cursor, JsonKind as Kind, Revision};
+use linegate::{Cursor, INVALID_PARAMS, JsonKind as Kind, METHOD_NOT_FOUND, Revision, UNSUPPORTED_VERSION};
 use serde_json::{Value, json};
 
 use super::params::{Params, member, text};
 use super::tools::{self, Tools};
-
-/// JSON-RPC 2.0 section 5.1, and the one code that MCP 2026-07-28 adds for stdio servers without client features.
-const INVALID_REQUEST: i32 = -32600;
-const METHOD_NOT_FOUND: i32 = -32601;
-const INVALID_PARAMS: i32 = -32602;
-pub const INTERNAL_ERROR: i32 = -32603;
-const UNSUPPORTED_REVISION: i32 = -32022;
 
 /// The keys that every request of the modern era carries in its `_meta`.
 const META_REVISION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -27,6 +20,8 @@ const META_SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The revision of the modern era that this server speaks.
 const MODERN: Revision = Revision::V2026_07_28;
+/// The versions that a request may say it speaks.
+pub const VERSIONS: [&str; 1] = [MODERN.name()];
 /// The revisions that `initialize` may settle, the newest last.
 const LEGACY: [Revision; 4] =
     [Revision::V2024_11_05, Revision::V2025_03_26, Revision::V2025_06_18, Revision::V2025_11_25];
@@ -62,9 +57,6 @@ const METHODS: [Method; 5] = [
     Method { name: "tools/list", legacy: Some(list_tools), modern: Some(list_tools) },
 ];
 
-/// Methods that a legacy client may send before `initialize` was answered.
-const BEFORE_INITIALIZE: [&str; 2] = ["initialize", "ping"];
-
 /// The result of one request, or the error that answers it.
 pub fn dispatch(session: &mut Session, method: &str, params: Params<'_>) -> Result<Value, Fault> {
     let Some(entry) = METHODS.iter().find(|entry| entry.name == method) else {
@@ -75,7 +67,7 @@ pub fn dispatch(session: &mut Session, method: &str, params: Params<'_>) -> Resu
         (None, Some(answer)) => modern(session, answer, params),
         (_, Some(answer)) if names_revision(params) => modern(session, answer, params),
         (Some(_), None) if names_revision(params) => Err(Fault::unknown_method()),
-        (Some(answer), _) => legacy(session, method, answer, params),
+        (Some(answer), _) => legacy(session, answer, params),
         (None, None) => Err(Fault::unknown_method()),
     }
 }
@@ -104,18 +96,12 @@ fn modern(session: &mut Session, answer: Answer, params: Params<'_>) -> Result<V
     Ok(result)
 }
 
-fn legacy(session: &mut Session, method: &str, answer: Answer, params: Params<'_>) -> Result<Value, Fault> {
-    if session.revision.is_none() && !BEFORE_INITIALIZE.contains(&method) {
-        return Err(Fault::new(INVALID_REQUEST, "Send initialize first, or name a revision in _meta."));
-    }
+fn legacy(session: &mut Session, answer: Answer, params: Params<'_>) -> Result<Value, Fault> {
     allow(member(params, "_meta"), Kind::Object, "_meta must be an object.")?;
     answer(session, session.revision.unwrap_or(LEGACY[LEGACY.len() - 1]), params)
 }
 
 fn initialize(session: &mut Session, newest: Revision, params: Params<'_>) -> Result<Value, Fault> {
-    if session.revision.is_some() {
-        return Err(Fault::new(INVALID_REQUEST, "The session is initialized already."));
-    }
     let wanted = need(member(params, "protocolVersion"), Kind::String, "initialize needs protocolVersion, a string.")?;
     need(member(params, "capabilities"), Kind::Object, "initialize needs capabilities, an object.")?;
     let client = need(member(params, "clientInfo"), Kind::Object, "initialize needs clientInfo, an object.")?;
@@ -137,8 +123,8 @@ fn ping(_: &mut Session, _: Revision, _: Params<'_>) -> Result<Value, Fault> {
     Ok(json!({}))
 }
 
-fn discover(_: &mut Session, revision: Revision, _: Params<'_>) -> Result<Value, Fault> {
-    Ok(cacheable(json!({"supportedVersions": [revision.name()], "capabilities": {"tools": {}}})))
+fn discover(_: &mut Session, _: Revision, _: Params<'_>) -> Result<Value, Fault> {
+    Ok(cacheable(json!({"supportedVersions": VERSIONS, "capabilities": {"tools": {}}})))
 }
 
 fn list_tools(_: &mut Session, revision: Revision, params: Params<'_>) -> Result<Value, Fault> {
@@ -158,7 +144,7 @@ fn call_tool(session: &mut Session, revision: Revision, params: Params<'_>) -> R
     let outcome = match tool.call(&session.tools, arguments) {
         Ok(outcome) => outcome,
         // From 2025-11-25 on arguments that don't fit are told to the model, before that to the program.
-        Err(misfit) if matches!(revision, Revision::V2025_11_25 | MODERN) => Err(misfit.to_owned()),
+        Err(misfit) if [Revision::V2025_11_25, MODERN].contains(&revision) => Err(misfit.to_owned()),
         Err(misfit) => return Err(Fault::params(misfit)),
     };
     Ok(match outcome {
@@ -216,9 +202,9 @@ impl Fault {
     fn unsupported_revision(requested: &str) -> Self {
         // A name that is too long to be one is not sent back.
         let requested = if requested.len() <= 255 { requested } else { "" };
-        let data = json!({"supported": [MODERN.name()], "requested": requested});
+        let data = json!({"supported": VERSIONS, "requested": requested});
         let message = "The protocol version is not one that this server speaks.";
-        Self { code: UNSUPPORTED_REVISION, message, data: Some(data) }
+        Self { code: UNSUPPORTED_VERSION, message, data: Some(data) }
     }
 
     pub fn into_json(self) -> Value {

@@ -1,8 +1,8 @@
 //! `linegate example-server`: a small MCP server on stdin and stdout, to read, to try, and for `linegate check` to start.
 //!
 //! This file is the loop: bytes from the client go through a gate, what the gate accepts goes to the [dispatch
-//! table](methods), and what comes back goes through a second gate before it is written. Nothing else in this folder
-//! touches a stream.
+//! table](methods), and what comes back goes through a second gate before it is written. The two share a tracker, so that
+//! the order of a session is the gates' affair. Nothing else in this folder touches a stream.
 //!
 //! The server owns its stdout, so it also answers the lines that its gate refuses. When the gate ends the session the
 //! server stops reading, as at the end of input.
@@ -14,12 +14,12 @@ mod tools;
 use std::io::{self, ErrorKind, Read, Write};
 use std::process::ExitCode;
 
-use linegate::{Direction, Event, Fed, Gate, Kind, Message, Policy, REPLY_LEN, Refusal};
+use linegate::{Direction, Event, Fed, Gate, INTERNAL_ERROR, Kind, Message, Options, Policy, REPLY_LEN, Refusal};
 use linegate_host::HeapStorage;
 use serde_json::Value;
 
 use crate::args::ExampleServerArgs;
-use crate::gates;
+use crate::gates::{self, Tracker};
 use crate::tell::tell;
 use crate::trouble::Done;
 use methods::{Fault, Session};
@@ -35,16 +35,21 @@ pub fn run(args: &ExampleServerArgs) -> Done {
 }
 
 fn serve(tools: Tools, input: impl Read, output: impl Write) -> io::Result<()> {
-    let mut server = Server {
-        session: Session::new(tools),
-        client: Client { gate: gate(Direction::FromServer, Policy::Continue)?, output },
-    };
-    server.run(&mut gate(Direction::FromClient, Policy::CloseMalformed)?, input)
+    let out = options(Direction::FromServer, Policy::Continue)?;
+    let options = options(Direction::FromClient, Policy::CloseMalformed)?;
+    let tracker = gates::track(&options, &out).map_err(io::Error::other)?;
+    let mut server = Server { session: Session::new(tools), client: Client { gate: open(out)?, tracker, output } };
+    server.run(&mut open(options)?, input)
 }
 
-fn gate(from: Direction, policy: Policy) -> io::Result<Gate<HeapStorage>> {
+fn options(from: Direction, policy: Policy) -> io::Result<Options> {
     let mut options = gates::options(from).map_err(io::Error::other)?;
     options.policy = policy;
+    options.versions = &methods::VERSIONS;
+    Ok(options)
+}
+
+fn open(options: Options) -> io::Result<Gate<HeapStorage>> {
     gates::open(options).map_err(io::Error::other)
 }
 
@@ -66,7 +71,7 @@ impl<W: Write> Server<W> {
             };
             let mut rest = chunk.get(..length).unwrap_or_default();
             while !rest.is_empty() {
-                let Fed { consumed, event } = gate.feed(rest);
+                let Fed { consumed, event } = gate.feed_with(rest, &mut self.client.tracker);
                 rest = rest.get(consumed..).unwrap_or_default();
                 self.take(event)?;
                 if gate.is_closed() {
@@ -115,6 +120,8 @@ impl<W: Write> Server<W> {
 /// The way out: every line passes a gate of its own before it is written.
 struct Client<W> {
     gate: Gate<HeapStorage>,
+    /// What both directions remember of the session.
+    tracker: Tracker,
     output: W,
 }
 
@@ -126,7 +133,7 @@ impl<W: Write> Client<W> {
         if self.passes(&line) {
             return self.write(&line);
         }
-        let fault = Fault::new(methods::INTERNAL_ERROR, "The answer is not a line that every client can read.");
+        let fault = Fault::new(INTERNAL_ERROR, "The answer is not a line that every client can read.");
         self.write(&response(id, "error", &fault.into_json()))
     }
 
@@ -135,7 +142,7 @@ impl<W: Write> Client<W> {
     fn passes(&mut self, mut line: &[u8]) -> bool {
         let mut passed = false;
         while !line.is_empty() {
-            let Fed { consumed, event } = self.gate.feed(line);
+            let Fed { consumed, event } = self.gate.feed_with(line, &mut self.tracker);
             passed |= matches!(event, Event::Message(_));
             line = line.get(consumed..).unwrap_or_default();
         }

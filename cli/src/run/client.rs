@@ -1,6 +1,7 @@
 //! From the client to the server: what asks for effects, judged strictly.
 //!
-//! A refused request is answered here, on the same stdout and under the same lock as the server's lines.
+//! A refused request is answered here, on the same stdout and under the same lock as the server's lines. A refused response
+//! to a request of the server's becomes an error in the same place.
 
 use std::io::{self, PipeReader};
 use std::process::ChildStdin;
@@ -63,7 +64,7 @@ impl Pump<'_> {
     fn judge(&mut self, gate: &mut Gate<HeapStorage>, mut input: &[u8]) -> Result<(), Halt> {
         while !input.is_empty() {
             let offset = self.position.current().offset;
-            let fed = gate.feed(input);
+            let fed = self.shared.feed(gate, input);
             let (consumed, rest) = input.split_at(fed.consumed);
             self.position.advance(consumed);
             input = rest;
@@ -77,8 +78,12 @@ impl Pump<'_> {
                 Verdict::Refused(refusal) => {
                     // What was accepted before is the server's, whatever this refusal means for the session.
                     let flushed = self.flush();
-                    self.refuse(&refusal, offset);
+                    let ends = self.refuse(&refusal, offset);
                     flushed?;
+                    if !ends {
+                        // A server that asked for what was refused must not wait for ever.
+                        self.lines.settle(&refusal);
+                    }
                 }
                 Verdict::Closed => return Err(Halt::CalledOff),
                 _ => {}
@@ -87,8 +92,8 @@ impl Pump<'_> {
         self.flush()
     }
 
-    /// Ends the session if the policy says so, answers the client, and tells.
-    fn refuse(&self, refusal: &Refusal<'_>, offset: u64) {
+    /// Ends the session if the policy says so, answers the client, and tells. Says whether the session ends.
+    fn refuse(&self, refusal: &Refusal<'_>, offset: u64) -> bool {
         let ends = self.shared.end_for(refusal);
         let mut reply = [0; REPLY_LEN];
         if refusal.reply_due()
@@ -98,6 +103,7 @@ impl Pump<'_> {
             self.shared.send(Event::ClientGone);
         }
         self.shared.report.refused(FROM, refusal, offset, None, ends);
+        ends
     }
 
     fn flush(&mut self) -> Result<(), Halt> {

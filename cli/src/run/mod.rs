@@ -2,8 +2,8 @@
 //!
 //! One thread a direction: [`client`] judges what the client sends and passes it to the server, [`server`] judges what the
 //! server prints and passes it to the client. Neither waits for the other. The main thread, in [`session`], only decides
-//! when the session ends and ends the server. What they all use is in [`shared`]. stdout carries checked lines and
-//! replies, nothing else.
+//! when the session ends and ends the server. What they all use is in [`shared`], what is remembered of the session among
+//! it. stdout carries checked lines and replies, nothing else.
 
 use crate::args::RunArgs;
 use crate::trouble::Done;
@@ -17,6 +17,6 @@ mod shared;
 mod wire;
 
 /// Runs a session as the arguments say. The exit status is the server's, or 1 where a refusal ended the session.
-pub fn run(args: &RunArgs) -> Done {
+pub fn run(args: &'static RunArgs) -> Done {
     Ok(session::run(args)?.into())
 }

@@ -61,10 +61,12 @@ impl Report {
         }
         let code = refusal.code();
         let (who, at, text) = (direction.name(), refusal.at(), code.text());
+        let waits = !ends && refusal.settles().is_some();
+        let settled = if waits { " The request that it answers gets error -32603 instead." } else { "" };
         let line = excerpt.map(|shown| format!(" The line: {shown}")).unwrap_or_default();
         let end = if ends { " This ends the session." } else { "" };
         let told = try_tell(format_args!(
-            "refused a line of the {who} at offset {offset}: {code}, byte {at} of the line: {text}{end}{line}"
+            "refused a line of the {who} at offset {offset}: {code}, byte {at} of the line: {text}{end}{settled}{line}"
         ));
         self.unheard.store(!told, Relaxed);
     }

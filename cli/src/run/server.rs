@@ -1,8 +1,8 @@
 //! From the server to the client: data, and the place where a stray print would tear the protocol.
 //!
-//! What isn't a message is described on stderr and never answered. Where that ends the session, what the server still says is
-//! read and dropped, so that it can end by itself. A refusal of the client's ends only what goes to the server: the answers
-//! to what was accepted before are the client's.
+//! What isn't a message is described on stderr and never answered; a client whose request it was to answer gets an error in
+//! its place. Where that ends the session, what the server still says is read and dropped, so that it can end by itself. A
+//! refusal of the client's ends only what goes to the server: the answers to what was accepted before are the client's.
 
 use std::io::PipeReader;
 use std::process::ChildStdout;
@@ -51,7 +51,7 @@ impl Pump<'_> {
     fn judge(&mut self, gate: &mut Gate<HeapStorage>, mut input: &[u8]) {
         while self.passing && !input.is_empty() {
             let offset = self.position.current().offset;
-            let fed = gate.feed(input);
+            let fed = self.shared.feed(gate, input);
             let (consumed, rest) = input.split_at(fed.consumed);
             match fed.event {
                 Verdict::Message(message) => {
@@ -78,6 +78,11 @@ impl Pump<'_> {
     fn refuse(&mut self, refusal: &Refusal<'_>, offset: u64, input: &[u8]) {
         let ends = self.shared.end_for(refusal);
         self.passing &= !ends;
+        if !ends {
+            // A client that asked for what was refused must not wait for ever.
+            self.lines.settle(refusal);
+            self.flush();
+        }
         let shown = self.excerpt.show(refusal.at(), input);
         self.shared.report.refused(FROM, refusal, offset, Some(&shown), ends);
     }

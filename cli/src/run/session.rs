@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linegate::{Direction, Gate};
+use linegate::{Direction, Gate, Options};
 use linegate_host::HeapStorage;
 use linegate_host::supervise::{Ended, How, Signal, Supervised, Waits, exit_code};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -26,12 +26,15 @@ use crate::gates;
 use crate::tell::{printable, tell};
 
 /// Runs the session. Gives the exit status, or why there was no session.
-pub fn run(args: &RunArgs) -> Result<u8, String> {
+pub fn run(args: &'static RunArgs) -> Result<u8, String> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err("give the server's command after --".to_owned());
     };
     let report = Report::new(args.audit.as_deref())?;
-    let gates = (gate(args, Direction::FromClient)?, gate(args, Direction::FromServer)?);
+    let (client, server) = (options(args, Direction::FromClient)?, options(args, Direction::FromServer)?);
+    // Plain JSON-RPC has no sessions.
+    let tracker = args.revision.is_mcp().then(|| gates::track(&client, &server)).transpose()?;
+    let gates = (gates::open(client)?, gates::open(server)?);
     let (events, heard) = mpsc::channel();
     pass_signals_on(events.clone()).map_err(|error| format!("cannot handle signals: {error}"))?;
 
@@ -40,20 +43,20 @@ pub fn run(args: &RunArgs) -> Result<u8, String> {
     let waits = Waits { close: args.close_wait, term: args.term_wait };
     let server = Supervised::spawn(command, waits)
         .map_err(|error| format!("cannot start {}: {error}", printable(&program.to_string_lossy())))?;
-    let shared = Arc::new(Shared::new(args.on_reject.policy(), report, events));
+    let shared = Arc::new(Shared::new(args.on_reject.policy(), tracker, report, events));
     Session::start(server, gates, waits, shared, heard)
         .and_then(Session::conduct)
         .map_err(|error| format!("cannot run the session: {error}"))
 }
 
-fn gate(args: &RunArgs, from: Direction) -> Result<Gate<HeapStorage>, String> {
-    let mut options = gates::options(from)?;
+fn options(args: &'static RunArgs, from: Direction) -> Result<Options, String> {
+    let mut options = args.allow.applied_to(gates::options(from)?);
     options.revision = args.revision;
     options.policy = args.on_reject.policy();
     if let Some(max_frame) = args.max_frame {
         options.limits.max_frame = max_frame;
     }
-    gates::open(options)
+    Ok(options)
 }
 
 fn pass_signals_on(events: Sender<Event>) -> io::Result<()> {

@@ -1,14 +1,17 @@
-//! What the threads of a session share: the way to the client, the place where refusals are told, whether a refusal has
-//! ended the session, and the events by which the main thread hears of all that.
+//! What the threads of a session share: the way to the client, what is remembered of the session, the place where refusals
+//! are told, whether a refusal has ended the session, and the events by which the main thread hears of all that.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::mpsc::Sender;
+use std::sync::{Mutex, PoisonError};
 
-use linegate::{Direction, Policy, Refusal};
+use linegate::{Direction, Fed, Gate, Policy, Refusal};
+use linegate_host::HeapStorage;
 use linegate_host::supervise::Signal;
 
 use super::report::Report;
 use super::wire::ToClient;
+use crate::gates::Tracker;
 
 /// What the main thread hears.
 #[derive(Debug)]
@@ -38,6 +41,8 @@ pub struct Shared {
     pub to_client: ToClient,
     /// Where refusals are told.
     pub report: Report,
+    /// What both directions remember together; nothing in plain JSON-RPC.
+    tracker: Option<Mutex<Tracker>>,
     policy: Policy,
     ended: AtomicBool,
     events: Sender<Event>,
@@ -45,8 +50,20 @@ pub struct Shared {
 
 impl Shared {
     /// At the start of a session.
-    pub fn new(policy: Policy, report: Report, events: Sender<Event>) -> Self {
-        Self { to_client: ToClient::default(), report, policy, ended: AtomicBool::new(false), events }
+    pub fn new(policy: Policy, tracker: Option<Tracker>, report: Report, events: Sender<Event>) -> Self {
+        let (to_client, ended) = (ToClient::default(), AtomicBool::new(false));
+        Self { to_client, report, tracker: tracker.map(Mutex::new), policy, ended, events }
+    }
+
+    /// Judges one line at most, in the session.
+    ///
+    /// The tracker is held no longer than that: a pipe that takes nothing must not stop the other direction. The order that it
+    /// needs holds all the same, for a line is passed on only after it was judged: no answer comes before its request.
+    pub fn feed<'a>(&self, gate: &'a mut Gate<HeapStorage>, input: &'a [u8]) -> Fed<'a> {
+        match &self.tracker {
+            Some(tracker) => gate.feed_with(input, &mut *tracker.lock().unwrap_or_else(PoisonError::into_inner)),
+            None => gate.feed(input),
+        }
     }
 
     /// Whether a refusal has ended the session: then no further line reaches the server.

@@ -8,6 +8,7 @@ use std::os::fd::AsFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use linegate::{REPLY_LEN, Refusal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
@@ -44,7 +45,7 @@ pub fn read<'p>(input: impl AsFd, off: &PipeReader, drain: bool, piece: &'p mut 
     }
 }
 
-/// Checked lines that wait to be written at once: exactly the bytes that were checked, and one line feed after each.
+/// Lines that wait to be written at once: of checked ones exactly the bytes that were checked, and one line feed after each.
 #[derive(Debug, Default)]
 pub struct Lines(Vec<u8>);
 
@@ -54,6 +55,14 @@ impl Lines {
         self.0.extend_from_slice(message);
         self.0.push(b'\n');
         self.0.len() >= PIECE
+    }
+
+    /// Adds the answer in the place of a refused response, if somebody waits for one.
+    pub fn settle(&mut self, refusal: &Refusal<'_>) {
+        let mut answer = [0; REPLY_LEN];
+        if let Ok(len) = refusal.write_settlement(&mut answer) {
+            self.0.extend_from_slice(answer.get(..len).unwrap_or_default());
+        }
     }
 
     /// What waits.

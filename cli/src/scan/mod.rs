@@ -3,39 +3,45 @@
 //! It streams: input is read in pieces, memory is bounded by the longest line that the gate takes, and what is known is
 //! flushed before the next read. A line that the gate refuses early is printed when its end has been seen, because its
 //! whole length belongs to the verdict.
+//!
+//! The input is one direction's bytes, or with `--track` a [transcript] of both.
 
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
-use linegate::{Event, Gate, Kind, Message, Options, Refusal};
-use linegate_host::HeapStorage;
+use linegate::{Direction, Event, Kind, Message, Options, Refusal};
 
 use crate::args::{Format, ScanArgs};
-use crate::gates;
+use crate::gates::{self, Pair};
 use crate::position::{Line, Position};
 use crate::trouble::{Done, Trouble};
 
 mod print;
+mod source;
+mod transcript;
 
 use print::{Accepted, Printer, Rejected};
+use source::Source;
+use transcript::Marks;
 
 /// Bytes of one read.
 const PIECE: usize = 64 << 10;
 
 /// Scans as the arguments say.
-pub fn run(args: &ScanArgs) -> Done {
-    let mut scan = Scan::new(gates::open(options(args)?)?, args.format);
+pub fn run(args: &'static ScanArgs) -> Done {
+    let mut scan = Scan::new(source(args)?, args.format);
     let (name, mut input) = open(&args.file)?;
     let mut piece = vec![0; PIECE];
     loop {
         match input.read(&mut piece) {
             Ok(0) => break,
             Ok(len) => {
-                let more = scan.take(piece.get(..len).unwrap_or_default()).map_err(unwritten)?;
+                let more = scan.take(piece.get(..len).unwrap_or_default());
+                // What is known is told, whatever ended the scan.
                 scan.printer.flush().map_err(unwritten)?;
-                if !more {
+                if !more? {
                     break;
                 }
             }
@@ -43,7 +49,7 @@ pub fn run(args: &ScanArgs) -> Done {
             Err(error) => return Err(format!("cannot read {name}: {error}").into()),
         }
     }
-    let clean = scan.end().map_err(unwritten)?;
+    let clean = scan.end()?;
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -51,8 +57,28 @@ fn unwritten(error: io::Error) -> Trouble {
     Trouble::writing("the verdicts", &error)
 }
 
-fn options(args: &ScanArgs) -> Result<Options, String> {
-    let mut options = gates::options(args.from)?;
+/// What is scanned, and by which gates.
+fn source(args: &'static ScanArgs) -> Result<Source, String> {
+    if !args.track {
+        let options = options(args, args.from.unwrap_or(Direction::FromClient))?;
+        return Ok(Source::OneWay(Box::new(gates::open(options)?)));
+    }
+    if args.from.is_some() {
+        return Err(
+            "--track reads both directions, and the marks of its lines (> client, < server) say the sender: leave \
+                    --from out"
+                .to_owned(),
+        );
+    }
+    if !args.revision.is_mcp() {
+        return Err("--track follows a session of MCP: give one of its revisions, or auto".to_owned());
+    }
+    let pair = Pair::open(options(args, Direction::FromClient)?, options(args, Direction::FromServer)?)?;
+    Ok(Source::BothWays { pair: Box::new(pair), marks: Marks::new() })
+}
+
+fn options(args: &'static ScanArgs, from: Direction) -> Result<Options, String> {
+    let mut options = args.allow.applied_to(gates::options(from)?);
     if let Some(profile) = args.profile {
         options = options.with_profile(profile);
     }
@@ -78,7 +104,7 @@ fn open(file: &Path) -> Result<(String, Box<dyn Read>), String> {
 }
 
 struct Scan {
-    gate: Gate<HeapStorage>,
+    source: Source,
     printer: Box<dyn Printer>,
     position: Position,
     /// The verdict on the current line, whose end has not been seen.
@@ -88,23 +114,26 @@ struct Scan {
 }
 
 impl Scan {
-    fn new(gate: Gate<HeapStorage>, format: Format) -> Self {
+    fn new(source: Source, format: Format) -> Self {
         let printer: Box<dyn Printer> = match format {
             Format::Text => Box::new(print::Text::new(BufWriter::new(anstream::stdout().lock()))),
             Format::Json => Box::new(print::Json::new(BufWriter::new(io::stdout().lock()))),
         };
-        Self { gate, printer, position: Position::default(), pending: None, accepted: 0, rejected: 0 }
+        Self { source, printer, position: Position::default(), pending: None, accepted: 0, rejected: 0 }
     }
 
     /// Judges one piece of input. False when a refusal has ended the scan.
-    fn take(&mut self, mut input: &[u8]) -> io::Result<bool> {
+    fn take(&mut self, mut input: &[u8]) -> Result<bool, Trouble> {
         while !input.is_empty() {
-            let bound = match self.pending {
-                // A closed gate consumes everything it gets; the refused line must still be measured.
-                Some(_) => input.iter().position(|byte| *byte == b'\n').map_or(input.len(), |end| end + 1),
-                None => input.len(),
-            };
-            let fed = self.gate.feed(input.get(..bound).unwrap_or(input));
+            let stripped = self.source.strip(input)?;
+            self.position.skip(stripped);
+            input = input.get(stripped..).unwrap_or_default();
+            let from = self.source.sender();
+            // A closed gate consumes everything it gets; the refused line must still be measured.
+            let bounded = self.pending.is_some() || self.source.changes();
+            let end = if bounded { input.iter().position(|byte| *byte == b'\n') } else { None };
+            let bound = end.map_or(input.len(), |end| end + 1);
+            let fed = self.source.feed(input.get(..bound).unwrap_or(input));
             let (consumed, rest) = input.split_at(fed.consumed);
             let ended = self.position.advance(consumed);
             input = rest;
@@ -112,16 +141,18 @@ impl Scan {
                 Event::Message(message) => {
                     self.accepted += 1;
                     let line = ended.unwrap_or(self.position.current());
-                    self.printer.accept(self.accepted + self.rejected, line, &accepted(&message))?;
+                    let frame = self.accepted + self.rejected;
+                    self.printer.accept(frame, line, &accepted(&message, from)).map_err(unwritten)?;
                 }
-                Event::Refused(refusal) => self.pending = Some(rejected(&refusal)),
+                Event::Refused(refusal) => self.pending = Some(rejected(&refusal, from)),
                 _ => {}
             }
             if let Some(line) = ended {
-                self.reject(line)?;
-                if self.gate.is_closed() {
+                self.reject(line).map_err(unwritten)?;
+                if self.source.is_closed() {
                     return Ok(false);
                 }
+                self.source.end_line();
             }
         }
         Ok(true)
@@ -137,27 +168,32 @@ impl Scan {
     }
 
     /// The end of input: the line that has no end, then the summary.
-    fn end(mut self) -> io::Result<bool> {
-        if self.pending.is_none()
-            && let Event::Refused(refusal) = self.gate.finish()
-        {
-            self.pending = Some(rejected(&refusal));
+    fn end(mut self) -> Result<bool, Trouble> {
+        if self.pending.is_none() {
+            let from = self.source.sender();
+            if let Event::Refused(refusal) = self.source.finish()? {
+                self.pending = Some(rejected(&refusal, from));
+            }
         }
+        self.conclude().map_err(unwritten)?;
+        Ok(self.rejected == 0)
+    }
+
+    fn conclude(&mut self) -> io::Result<()> {
         self.reject(self.position.current())?;
         self.printer.summary(self.accepted, self.rejected)?;
-        self.printer.flush()?;
-        Ok(self.rejected == 0)
+        self.printer.flush()
     }
 }
 
-fn accepted<'a>(message: &Message<'a>) -> Accepted<'a> {
+fn accepted<'a>(message: &Message<'a>, from: Option<Direction>) -> Accepted<'a> {
     let kind = message.kind();
     // To the gate an error's null id is no id; the line has the token all the same.
     let null = || message.value().get("id").map(|id| id.bytes());
     let id = if kind == Kind::Error { message.id().or_else(null) } else { message.id() };
-    Accepted { kind, method: message.method(), id }
+    Accepted { kind, method: message.method(), id, from }
 }
 
-fn rejected(refusal: &Refusal<'_>) -> Rejected {
-    Rejected { code: refusal.code(), rpc_code: refusal.rpc_code(), at: refusal.at() as u64 }
+fn rejected(refusal: &Refusal<'_>, from: Option<Direction>) -> Rejected {
+    Rejected { code: refusal.code(), rpc_code: refusal.rpc_code(), at: refusal.at() as u64, from }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use linegate::{Code, Kind};
+use linegate::{Code, Direction, Kind};
 
 use crate::position::Line;
 use crate::tell::printable;
@@ -16,6 +16,8 @@ pub struct Accepted<'a> {
     pub method: Option<&'a str>,
     /// Its id as written.
     pub id: Option<&'a [u8]>,
+    /// Who sent it, where the input has lines of both.
+    pub from: Option<Direction>,
 }
 
 /// What is printed of a refused line.
@@ -26,6 +28,8 @@ pub struct Rejected {
     pub rpc_code: Option<i32>,
     /// The fault's offset in the line.
     pub at: u64,
+    /// Who sent it, where the input has lines of both.
+    pub from: Option<Direction>,
 }
 
 /// A way to print verdicts.
@@ -48,6 +52,14 @@ impl<W: Write> Json<W> {
     pub fn new(out: W) -> Self {
         Self(out)
     }
+
+    /// The end of a verdict.
+    fn end(&mut self, from: Option<Direction>) -> io::Result<()> {
+        if let Some(from) = from {
+            write!(self.0, r#","from":"{}""#, from.name())?;
+        }
+        self.0.write_all(b"}\n")
+    }
 }
 
 impl<W: Write> Printer for Json<W> {
@@ -63,12 +75,12 @@ impl<W: Write> Printer for Json<W> {
             self.0.write_all(br#","id":"#)?;
             self.0.write_all(id)?;
         }
-        self.0.write_all(b"}\n")
+        self.end(accepted.from)
     }
 
     fn reject(&mut self, frame: u64, line: Line, rejected: &Rejected) -> io::Result<()> {
         let Line { offset, length } = line;
-        let Rejected { code, rpc_code, at } = rejected;
+        let Rejected { code, rpc_code, at, from } = rejected;
         let (stage, rule, number) = (code.stage().name(), code.name(), code.number());
         write!(
             self.0,
@@ -78,7 +90,8 @@ impl<W: Write> Printer for Json<W> {
             Some(rpc) => write!(self.0, r#""rpc_code":{rpc},"#)?,
             None => self.0.write_all(br#""rpc_code":null,"#)?,
         }
-        writeln!(self.0, r#""at":{at}}}"#)
+        write!(self.0, r#""at":{at}"#)?;
+        self.end(*from)
     }
 
     fn summary(&mut self, accepted: u64, rejected: u64) -> io::Result<()> {
@@ -94,6 +107,15 @@ impl<W: Write> Printer for Json<W> {
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 
+/// Who sent a line, where that is said.
+const fn sender(from: Option<Direction>) -> &'static str {
+    match from {
+        None => "",
+        Some(Direction::FromClient) => ", of the client",
+        Some(Direction::FromServer) => ", of the server",
+    }
+}
+
 /// Lines for people.
 pub struct Text<W>(W);
 
@@ -106,7 +128,8 @@ impl<W: Write> Text<W> {
 
 impl<W: Write> Printer for Text<W> {
     fn accept(&mut self, frame: u64, line: Line, accepted: &Accepted<'_>) -> io::Result<()> {
-        write!(self.0, "line {frame} at offset {}: {GOOD}accepted{GOOD:#} {}", line.offset, accepted.kind.name())?;
+        let (offset, from) = (line.offset, sender(accepted.from));
+        write!(self.0, "line {frame} at offset {offset}{from}: {GOOD}accepted{GOOD:#} {}", accepted.kind.name())?;
         if let Some(method) = accepted.method {
             write!(self.0, " {}", printable(method))?;
         }
@@ -118,8 +141,11 @@ impl<W: Write> Printer for Text<W> {
 
     fn reject(&mut self, frame: u64, line: Line, rejected: &Rejected) -> io::Result<()> {
         let Rejected { code, at, .. } = rejected;
-        let (offset, text) = (line.offset, code.text());
-        writeln!(self.0, "line {frame} at offset {offset}: {BAD}refused{BAD:#} {code}, byte {at} of the line: {text}")
+        let (offset, from, text) = (line.offset, sender(rejected.from), code.text());
+        writeln!(
+            self.0,
+            "line {frame} at offset {offset}{from}: {BAD}refused{BAD:#} {code}, byte {at} of the line: {text}"
+        )
     }
 
     fn summary(&mut self, accepted: u64, rejected: u64) -> io::Result<()> {

@@ -3,6 +3,7 @@
 
 use super::Kind;
 use super::keys::closing_quote;
+use super::number::is_integer;
 use super::string::Unescaped;
 
 /// One JSON value in checked text.
@@ -26,6 +27,12 @@ impl<'a> Cursor<'a> {
     /// Over exactly one value.
     pub(crate) const fn new(value: &'a [u8]) -> Self {
         Self { value }
+    }
+
+    /// Over the value that begins there in checked text.
+    pub(crate) fn starting(text: &'a [u8], at: usize) -> Self {
+        let from = text.get(at..).unwrap_or_default();
+        Self { value: from.get(..value_len(from)).unwrap_or_default() }
     }
 
     /// The value's type.
@@ -113,13 +120,22 @@ impl<'a> Cursor<'a> {
 
     /// The bytes of a string, unescaped. Half of a surrogate pair comes as three bytes that are no UTF-8.
     #[must_use]
-    pub fn unescaped(&self) -> Option<impl Iterator<Item = u8> + use<'a>> {
+    pub fn unescaped(&self) -> Option<impl Iterator<Item = u8> + Clone + use<'a>> {
         Some(Unescaped::new(self.string()?))
     }
 
     /// The bytes between the quotes of a string.
     fn string(&self) -> Option<&'a [u8]> {
         (self.kind() == Kind::String).then(|| self.inside())
+    }
+
+    /// Whether this is of the kind of an id: a string, or a number without fraction and exponent.
+    pub(crate) fn is_id(&self) -> bool {
+        match self.kind() {
+            Kind::String => true,
+            Kind::Number => is_integer(self.value),
+            _ => false,
+        }
     }
 
     /// Where the value begins in the text that it was taken from.

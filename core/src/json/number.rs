@@ -158,7 +158,57 @@ pub(crate) fn is_integer(token: &[u8]) -> bool {
     token != b"-0" && !token.iter().any(|byte| matches!(byte, b'.' | b'e' | b'E'))
 }
 
+/// Whether a checked number is written with at most 15 digits and nothing else.
+#[inline(always)]
+pub(crate) fn is_plain_integer(token: &[u8]) -> bool {
+    token.len() < MAX_SAFE.len() && token.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a checked number has the value of an integer, however it is written: the integers of JSON Schema.
+pub(crate) fn is_integral(token: &[u8]) -> bool {
+    let token = token.strip_prefix(b"-").unwrap_or(token);
+    let mark = token.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(token.len());
+    let (mantissa, exponent) = token.split_at_checked(mark).unwrap_or((token, &[]));
+    let point = mantissa.iter().position(|byte| *byte == b'.').unwrap_or(mantissa.len());
+    let Some(last) = mantissa.iter().rposition(|byte| matches!(byte, b'1'..=b'9')) else {
+        return true;
+    };
+    // The last digit that isn't zero counts this power of ten, before the exponent.
+    let power = if last < point { point as i64 - 1 - last as i64 } else { point as i64 - last as i64 };
+    let negative = exponent.get(1) == Some(&b'-');
+    let digits = exponent.iter().filter(|byte| byte.is_ascii_digit());
+    let exponent = digits.fold(0i64, |value, digit| value.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
+    if negative { power.saturating_sub(exponent) >= 0 } else { power.saturating_add(exponent) >= 0 }
+}
+
 /// Whether an integer literal lies within 2^53-1 either way.
 pub(crate) fn is_safe_integer(token: &[u8]) -> bool {
     is_safe(token.strip_prefix(b"-").unwrap_or(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_integral;
+
+    #[test]
+    fn integers_of_json_schema() {
+        for token in [
+            "0",
+            "-0",
+            "7",
+            "1.0",
+            "1e2",
+            "1.5e1",
+            "10e-1",
+            "-120.00E-1",
+            "0.0e-9",
+            "0.001e3",
+            "1e99999999999999999999",
+        ] {
+            assert!(is_integral(token.as_bytes()), "{token}");
+        }
+        for token in ["0.5", "1.5", "1e-1", "15e-2", "1.25e1", "0.001e2", "1e-99999999999999999999"] {
+            assert!(!is_integral(token.as_bytes()), "{token}");
+        }
+    }
 }

@@ -110,7 +110,7 @@ const SECRETS: u8 = 16;
 fn gate(corpus: &Corpus, profile: Profile, secret: u8) -> Gate<Borrowed<'static>> {
     let longest = corpus.lines.iter().map(|(start, end)| end - start).max().unwrap_or(0);
     let mut options = Options::new(corpus.direction, AuditKey::new([secret; 16])).with_profile(profile);
-    options.revision = Revision::Auto;
+    options.revision = Revision::AUTO;
     options.policy = Policy::Continue;
     let frame = Box::leak(vec![0; longest + 2].into_boxed_slice());
     let keys = Box::leak(vec![0; 1 << 16].into_boxed_slice());

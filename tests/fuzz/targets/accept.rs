@@ -14,7 +14,7 @@ use serde_json::Value;
 fuzz_target!(|data: &[u8]| {
     let strict = Options::new(Direction::FromClient, KEY);
     let mut rfc8259 = Options::new(Direction::FromServer, KEY).with_profile(Profile::Rfc8259);
-    rfc8259.revision = Revision::JsonRpc;
+    rfc8259.revision = Revision::JSON_RPC;
     let mut strict = Gate::new(strict, Storage::new()).expect("defaults fit");
     let mut rfc8259 = Gate::new(rfc8259, Storage::new()).expect("defaults fit");
     for line in data.split_inclusive(|byte| *byte == b'\n') {

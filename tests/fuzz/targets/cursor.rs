@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
     if choices.below(2) == 0 {
         options = options.with_profile(Profile::Rfc8259);
     }
-    options.revision = Revision::JsonRpc;
+    options.revision = Revision::JSON_RPC;
     let mut gate = Gate::new(options, Storage::new()).expect("defaults fit");
     for line in data.split_inclusive(|byte| *byte == b'\n') {
         gate.reset();

@@ -19,6 +19,7 @@ pub struct Vector {
     pub events: Vec<Seen>,
     pub codes: Vec<u16>,
     pub reply_ids: Option<Vec<String>>,
+    pub reply_data: Option<Vec<Value>>,
     pub counters: Value,
     pub differs: Option<String>,
     pub action: Option<String>,
@@ -37,12 +38,13 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors")
 }
 
-/// Every vector of every file, in order.
+/// Every vector of every file, in order; transcripts are told apart.
 pub fn all() -> Vec<Vector> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
+        .filter(|path| !path.ends_with("session.jsonl"))
         .collect();
     files.sort();
     files.iter().flat_map(|path| read(path)).collect()
@@ -64,6 +66,7 @@ fn vector(row: &Value) -> Vector {
         events: row["events"].as_array().unwrap().iter().map(seen).collect(),
         codes: row["codes"].as_array().unwrap().iter().map(|code| code.as_u64().unwrap().try_into().unwrap()).collect(),
         reply_ids: row.get("reply_ids").map(|ids| ids.as_array().unwrap().iter().map(text).collect()),
+        reply_data: row.get("reply_data").map(|data| data.as_array().unwrap().clone()),
         counters: row.get("counters").cloned().unwrap_or(Value::Null),
         differs: row.get("differs").map(text),
         action: row.get("action").map(text),
@@ -112,7 +115,7 @@ pub fn stream(row: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
-fn options(row: &Value) -> Options {
+pub fn options(row: &Value) -> Options {
     let string = |key: &str| row.get(key).map(text);
     let direction = match string("from").as_deref() {
         None | Some("client") => Direction::FromClient,
@@ -135,6 +138,15 @@ fn options(row: &Value) -> Options {
     }
     if let Some(name) = string("revision") {
         options.revision = Revision::from_name(&name).unwrap();
+    }
+    for (key, place) in [
+        ("revisions", &mut options.versions),
+        ("allow_methods", &mut options.methods),
+        ("allow_result_types", &mut options.result_types),
+    ] {
+        if let Some(names) = row.get(key) {
+            *place = listed(names);
+        }
     }
     let number = |key: &str| row.get(key).map(|n| n.as_u64().unwrap());
     let limits = &mut options.limits;
@@ -173,6 +185,12 @@ fn options(row: &Value) -> Options {
     options
 }
 
+/// A list of names that lives as long as the options: to the end of the test.
+fn listed(names: &Value) -> &'static [&'static str] {
+    let names = names.as_array().unwrap().iter().map(|name| &*text(name).leak());
+    names.collect::<Vec<&str>>().leak()
+}
+
 /// The switch of that name.
 pub fn switch(name: &str) -> Switch {
     Switch::ALL.iter().copied().find(|switch| switch.name() == name).unwrap_or_else(|| panic!("no switch {name}"))
@@ -187,6 +205,7 @@ pub const fn storage() -> HeapStorage {
 pub struct Transcript {
     pub events: Vec<Seen>,
     pub reply_ids: Vec<String>,
+    pub reply_data: Vec<Value>,
     pub sequences: Vec<u64>,
 }
 
@@ -197,7 +216,8 @@ pub fn drive<'p, S: Storage>(
     pieces: impl IntoIterator<Item = &'p [u8]>,
     finish: bool,
 ) -> Transcript {
-    let mut transcript = Transcript { events: Vec::new(), reply_ids: Vec::new(), sequences: Vec::new() };
+    let mut transcript =
+        Transcript { events: Vec::new(), reply_ids: Vec::new(), reply_data: Vec::new(), sequences: Vec::new() };
     let mut fed = 0;
     // Where the line ends that closed the session.
     let mut closed_at = None;
@@ -280,15 +300,17 @@ fn note(transcript: &mut Transcript, event: &Event<'_>, whole_length: usize) {
                 reply: refusal.reply_due(),
             });
             if refusal.reply_due() {
-                transcript.reply_ids.push(reply_id(refusal));
+                let (id, data) = reply(refusal);
+                transcript.reply_ids.push(id);
+                transcript.reply_data.push(data);
             }
         }
         _ => {}
     }
 }
 
-/// The id of the reply that a refusal makes, after a look at the whole line.
-fn reply_id(refusal: &Refusal<'_>) -> String {
+/// The id and the data of the reply that a refusal makes, after a look at the whole line.
+fn reply(refusal: &Refusal<'_>) -> (String, Value) {
     let mut line = vec![0; linegate::REPLY_LEN + refusal.id().map_or(0, <[u8]>::len)];
     let len = refusal.write_reply(&mut line).unwrap();
     assert!(refusal.write_reply(&mut line[..len - 1]).is_err_and(|small| small.needed == len));
@@ -306,8 +328,9 @@ fn reply_id(refusal: &Refusal<'_>) -> String {
         None if reply.contains("\"id\":null,") => (reply.replacen("\"id\":null,", "", 1), "null".to_owned()),
         None => (reply, "absent".to_owned()),
     };
-    let rest: Value = serde_json::from_str(&said.0).unwrap();
+    let mut rest: Value = serde_json::from_str(&said.0).unwrap();
+    let data = rest["error"].as_object_mut().unwrap().remove("data").unwrap_or_default();
     let (code, text) = (refusal.rpc_code().unwrap(), refusal.code().text());
     assert_eq!(rest, serde_json::json!({"jsonrpc": "2.0", "error": {"code": code, "message": text}}));
-    said.1
+    (said.1, data)
 }

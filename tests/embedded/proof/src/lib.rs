@@ -9,7 +9,7 @@ use core::panic::PanicInfo;
 use core::ptr::NonNull;
 use core::slice;
 
-use linegate::{AuditKey, Borrowed, Direction, Fed, Gate, Options, Policy, Profile, Revision};
+use linegate::{AuditKey, Borrowed, Direction, Fed, Gate, Options, Policy, Profile, Revision, Slot, Tracker};
 
 mod look;
 
@@ -24,6 +24,24 @@ fn panic(_: &PanicInfo<'_>) -> ! {
 }
 
 type DeviceGate = Gate<Borrowed<'static>>;
+type DeviceTracker = Tracker<[Slot; 4 * 8]>;
+
+/// The revision of every gate here, where a build names one: for the sizes that ../run shows.
+const ONLY: Option<Revision> = if cfg!(feature = "only-2024-11-05") {
+    Some(Revision::V2024_11_05)
+} else if cfg!(feature = "only-2025-03-26") {
+    Some(Revision::V2025_03_26)
+} else if cfg!(feature = "only-2025-06-18") {
+    Some(Revision::V2025_06_18)
+} else if cfg!(feature = "only-2025-11-25") {
+    Some(Revision::V2025_11_25)
+} else if cfg!(feature = "only-2026-07-28") {
+    Some(Revision::V2026_07_28)
+} else if cfg!(feature = "only-jsonrpc") {
+    Some(Revision::JSON_RPC)
+} else {
+    None
+};
 
 /// What a caller sets, as bytes: any value is taken, so that the compiler can assume nothing.
 #[repr(C)]
@@ -64,9 +82,10 @@ pub unsafe extern "C" fn proof_init(
     if let Some(profile) = Profile::ALL.get(usize::from(setup.profile)) {
         options = options.with_profile(*profile);
     }
-    if let Some(revision) = Revision::ALL.get(usize::from(setup.revision)) {
-        options.revision = *revision;
-    }
+    options.revision = match ONLY {
+        Some(only) => only,
+        None => Revision::ALL.get(usize::from(setup.revision)).copied().unwrap_or_default(),
+    };
     options.policy = match setup.policy {
         0 => Policy::CloseMalformed,
         1 => Policy::CloseAll,
@@ -113,6 +132,61 @@ pub unsafe extern "C" fn proof_feed(
     let Fed { consumed: count, event } = gate.feed(input);
     *consumed = count;
     look::at_event(&event, out)
+}
+
+/// Bytes of a tracker of eight requests each way.
+#[unsafe(no_mangle)]
+pub extern "C" fn proof_tracker_size() -> usize {
+    size_of::<DeviceTracker>()
+}
+
+/// Makes a tracker at `place` for two gates. 0, or -1 where they don't make a session.
+///
+/// # Safety
+/// `place` is aligned for 16 bytes and `proof_tracker_size` bytes long; `proof_init` made the gates.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn proof_tracker_init(
+    place: NonNull<DeviceTracker>,
+    client: &DeviceGate,
+    server: &DeviceGate,
+) -> i32 {
+    match Tracker::new(client.options(), server.options(), [Slot::EMPTY; 4 * 8]) {
+        // SAFETY: the caller's promise.
+        Ok(tracker) => unsafe { place.write(tracker) },
+        Err(_) => return -1,
+    }
+    0
+}
+
+/// Feeds bytes as `proof_feed` does, in a session.
+///
+/// # Safety
+/// As for `proof_feed`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn proof_feed_with(
+    gate: &mut DeviceGate,
+    tracker: &mut DeviceTracker,
+    input: NonNull<u8>,
+    len: usize,
+    consumed: &mut usize,
+    out: NonNull<u8>,
+    out_len: usize,
+) -> i64 {
+    // SAFETY: the caller's promise.
+    let (input, out) =
+        unsafe { (slice::from_raw_parts(input.as_ptr(), len), slice::from_raw_parts_mut(out.as_ptr(), out_len)) };
+    let Fed { consumed: count, event } = gate.feed_with(input, tracker);
+    *consumed = count;
+    look::at_event(&event, out)
+}
+
+/// Begins a new session of both gates; gives what the tracker counted.
+#[unsafe(no_mangle)]
+pub extern "C" fn proof_tracker_reset(tracker: &mut DeviceTracker) -> u64 {
+    let waiting = tracker.in_flight(Direction::FromClient) + tracker.in_flight(Direction::FromServer);
+    let counted = tracker.late_responses().wrapping_add(waiting as u64);
+    tracker.reset();
+    counted
 }
 
 /// Ends the input.

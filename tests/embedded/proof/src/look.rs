@@ -40,6 +40,10 @@ pub fn at_event(event: &Event<'_>, out: &mut [u8]) -> i64 {
             {
                 sum = add(sum, len);
             }
+            sum = add(sum, refusal.settles().map_or(0, <[u8]>::len));
+            if let Ok(len) = refusal.write_settlement(out) {
+                sum = add(sum, len);
+            }
             sum
         }
         _ => 3,

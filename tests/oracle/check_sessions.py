@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Judges every transcript of session.jsonl with the oracle; exit 1 and the names where the two differ, else 0."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from check_vectors import SESSIONS, VECTORS
+from linegate_session import Session
+
+
+def differences(vector: dict[str, Any]) -> list[str]:
+    """What the oracle says otherwise than the vector, as lines to print."""
+    session = Session.of(vector["options"])
+    found = []
+    for number, step in enumerate(vector["steps"], 1):
+        event = session.hear(step["from"], step["line"].encode("utf-8"))
+        if event != step["event"]:
+            found.append(f"step {number}: vector {json.dumps(step['event'])}, oracle {json.dumps(event)}")
+    codes = sorted({step["event"]["refuse"] for step in vector["steps"] if "refuse" in step["event"]})
+    if codes != vector["codes"]:
+        found.append(f"codes: vector {vector['codes']}, its events {codes}")
+    late = vector.get("late_responses", 0)
+    if late != session.late_responses:
+        found.append(f"late_responses: vector {late}, oracle {session.late_responses}")
+    return found
+
+
+def main() -> int:
+    names: set[str] = set()
+    count = wrong = 0
+    for line in (VECTORS / SESSIONS).read_bytes().splitlines():
+        vector = json.loads(line)
+        count += 1
+        found = differences(vector)
+        if vector["name"] in names:
+            found.append("the name stands twice")
+        names.add(vector["name"])
+        if found:
+            wrong += 1
+            print(vector["name"], *found, sep="\n  ")
+    print(f"{count} transcripts, {wrong} differ", file=sys.stderr)
+    return 1 if wrong or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
