@@ -4,6 +4,7 @@
 #   make lint           formats, lints, docs, generated pages; in parts: rustfmt clippy pages python scripts
 #   make test-embedded  the core without std and without a way to panic
 #   make fuzz           each fuzz target for SECONDS_EACH seconds (30)
+#   make soak           the tracker against its model in RUNS random sessions (100000)
 #   make bench          the benchmarks
 #   make docs           write docs/rules.md again
 #   make venv           the Python tools, into .venv
@@ -14,6 +15,7 @@ SHELL := bash
 
 PYTHON ?= python3
 SECONDS_EACH ?= 30
+RUNS ?= 100000
 CARGO ?= cargo
 BIN := $(CURDIR)/.venv/bin
 export PYTHONDONTWRITEBYTECODE := 1
@@ -26,7 +28,7 @@ RULES := $(CARGO) run --quiet -p linegate-cli -- rules --format markdown
 SIDE := tests/bench tests/embedded/proof tests/fuzz
 SCRIPTS := .ci/run tests/embedded/run tests/fuzz/run
 
-.PHONY: test rust vectors interop lint rustfmt clippy pages python scripts test-embedded fuzz bench docs venv clean
+.PHONY: test rust vectors interop lint rustfmt clippy pages python scripts test-embedded fuzz soak bench docs venv clean
 
 test: rust vectors interop
 
@@ -77,6 +79,9 @@ test-embedded:
 
 fuzz:
 	tests/fuzz/run $(SECONDS_EACH)
+
+soak:
+	LINEGATE_RUNS=$(RUNS) $(CARGO) test --release -p linegate-tests --test tracker_model -- --nocapture
 
 bench:
 	cd tests/bench && $(CARGO) run --release
