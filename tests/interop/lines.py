@@ -15,7 +15,7 @@ from typing import Any, Optional
 SPOILT, SECOND, GOOD = "spoilt", "second", "good"
 SPOILT_ID, SECOND_ID, GOOD_ID = 41, 42, 43
 
-PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS = -32700, -32600, -32602
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,7 @@ def _without_arguments(params: bytes) -> Callable[[Pair], bytes]:
 _METHOD = b'"method":"tools/call"'
 _ID = b'"id":41'
 _NAME = b'"name":"record"'
+_ARGUMENTS = b'"arguments":{"text":"spoilt"}'
 _HTML = b"""<!DOCTYPE html>
 <html><head><title>502 Bad Gateway</title></head>
 <body><h1>Bad Gateway</h1></body></html>
@@ -220,4 +221,10 @@ ROWS = (
     # JSON-RPC that MCP narrows.
     Row("params_string", _without_arguments(b'"params":"record spoilt"'), "params_type", INVALID_PARAMS),
     Row("params_array", _without_arguments(b'"params":["record","spoilt"]'), "params_type", INVALID_PARAMS),
+    # No message of MCP.
+    Row("id_missing", _swap(_ID + b",", b""), "id_presence", None),
+    Row("method_unknown", _swap(_METHOD, b'"method":"tools/run"'), "unknown_method", METHOD_NOT_FOUND),
+    Row("tool_missing", _swap(_NAME + b",", b""), "param_missing", INVALID_PARAMS),
+    Row("tool_number", _swap(_NAME, b'"name":41'), "param_type", INVALID_PARAMS),
+    Row("arguments_array", _swap(_ARGUMENTS, b'"arguments":["spoilt"]'), "param_type", INVALID_PARAMS),
 )

@@ -62,7 +62,7 @@ def begin(running: Running, lane: Lane) -> None:
         running.send(line)
 
 
-def call(identifier: int, tool: str, arguments: dict[str, Any], lane: Lane) -> bytes:
+def call(identifier: Any, tool: str, arguments: dict[str, Any], lane: Lane) -> bytes:
     """A tools/call line."""
     params: dict[str, Any] = {"name": tool, "arguments": arguments}
     if lane.meta:
@@ -76,6 +76,11 @@ def effects(record: Path) -> list[str]:
         return record.read_text(encoding="utf-8").split("\n")[:-1]
     except FileNotFoundError:
         return []
+
+
+def told_by_gate(stderr: str) -> list[str]:
+    """What the command itself has said there, between whatever the server says."""
+    return [line for line in stderr.splitlines() if line.startswith("linegate: ")]
 
 
 def stray_lines(stdout: bytes) -> list[bytes]:

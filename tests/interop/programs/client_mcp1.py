@@ -12,14 +12,36 @@ import os
 import sys
 
 import anyio
+from answers import Ear
 from mcp import ClientSession, McpError, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
-from steps import STEP_SECONDS, call, concurrent, echo, failed, progress, record, take, tools
+from steps import HANDSHAKE, STEP_SECONDS, call, failed, take
 
 ANSWER_TO_CANCEL_SECONDS = 1
 
 
-async def cancel(session):
+async def tasks(session, ear):
+    """One that asks before it ends, and one that is cancelled; nothing where the server has none."""
+    capabilities = session.get_server_capabilities()
+    if capabilities.tasks is None:
+        return None
+    ways = session.experimental
+    made = await ways.call_tool_as_task("echo", {"text": ""}, meta={"progressToken": "task"})
+    first = made.task.taskId
+    # The question comes with the request for the result.
+    result = await ways.get_task_result(first, types.CallToolResult)
+    other = (await ways.call_tool_as_task("echo", {"text": ""}, meta={"progressToken": "other"})).task.taskId
+    cancelled = await ways.cancel_task(other)
+    listed = [task.taskId for task in (await ways.list_tasks()).tasks]
+    return {
+        "result": result.content[0].text,
+        "status": (await ways.get_task(first)).status,
+        "cancelled": cancelled.status,
+        "listed": sorted(listed) == sorted([first, other]),
+    }
+
+
+async def cancel(session, ear):
     outcome = {}
     begun = anyio.Event()
     settled = anyio.Event()
@@ -49,11 +71,11 @@ async def cancel(session):
     return outcome
 
 
-async def unknown_tool(session):
+async def unknown_tool(session, ear):
     return failed(await session.call_tool("no_such_tool", {}))
 
 
-async def unknown_resource(session):
+async def unknown_resource(session, ear):
     try:
         await session.read_resource("nowhere://at/all")
     except McpError as error:
@@ -63,15 +85,16 @@ async def unknown_resource(session):
 
 async def run(command, report):
     server = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
-    async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+    ear = Ear()
+    async with stdio_client(server) as (read, write), ClientSession(read, write, **ear.callbacks()) as session:
         with anyio.fail_after(STEP_SECONDS):
             hello = await session.initialize()
         report["server"] = hello.serverInfo.name
         report["revision"] = hello.protocolVersion
-        await take(STEPS, session, report)
+        await take(STEPS, session, ear, report)
 
 
-STEPS = [tools, echo, record, progress, concurrent, cancel, unknown_tool, unknown_resource]
+STEPS = [*HANDSHAKE, tasks, cancel, unknown_tool, unknown_resource]
 
 if __name__ == "__main__":
     report = {}

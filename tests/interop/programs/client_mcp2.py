@@ -13,11 +13,46 @@ import os
 import sys
 
 import anyio
+from answers import Ear
 from mcp import Client, MCPError, StdioServerParameters
-from steps import STEP_SECONDS, call, concurrent, echo, failed, progress, record, take, tools
+from steps import HANDSHAKE, NOTE, PLAIN, STEP_SECONDS, call, failed, take
+
+STATELESS = "2026-07-28"
 
 
-async def cancel(client):
+async def news(subscription, count):
+    return sorted([type(await subscription.__anext__()).__name__ for _ in range(count)])
+
+
+async def listen(client, ear):
+    """Two subscriptions, one within the other: both are told, the server ends the one, the client the other."""
+    wanted = {
+        "tools_list_changed": True,
+        "prompts_list_changed": True,
+        "resources_list_changed": True,
+        "resource_subscriptions": [NOTE],
+    }
+    report = {}
+    async with client.listen(**wanted) as outer:
+        async with client.listen(tools_list_changed=True) as inner:
+            await call(client, "change")
+            report["inner"] = await news(inner, 1)
+            report["outer"] = await news(outer, 4)
+        await call(client, "change")
+        report["again"] = await news(outer, 4)
+        await call(client, "hang_up")
+        report["left"] = [type(event).__name__ async for event in outer]
+    return report
+
+
+async def consult_elsewhere(client, ear):
+    """The two other requests that a server may answer with a question."""
+    prompt = await client.get_prompt("consult_for_prompt")
+    resource = await client.read_resource("interop://consult/me")
+    return [prompt.messages[0].content.text, resource.contents[0].text]
+
+
+async def cancel(client, ear):
     outcome = {}
     scope = anyio.CancelScope()
 
@@ -33,14 +68,14 @@ async def cancel(client):
     return outcome
 
 
-async def unknown_tool(client):
+async def unknown_tool(client, ear):
     try:
         return failed(await client.call_tool("no_such_tool", {}))
     except MCPError as error:
         return error.error.code
 
 
-async def unknown_resource(client):
+async def unknown_resource(client, ear):
     try:
         await client.read_resource("nowhere://at/all")
     except MCPError as error:
@@ -50,14 +85,14 @@ async def unknown_resource(client):
 
 async def run(mode, command, report):
     server = StdioServerParameters(command=command[0], args=command[1:], env=dict(os.environ))
-    with anyio.fail_after(STEP_SECONDS * (len(STEPS) + 1)):
-        async with Client(server, mode=mode) as client:
+    ear = Ear()
+    with anyio.fail_after(STEP_SECONDS * 4):
+        async with Client(server, mode=mode, log_level="info", **ear.callbacks()) as client:
             report["server"] = client.server_info.name if client.server_info else None
             report["revision"] = client.protocol_version
-            await take(STEPS, client, report)
+            era = HANDSHAKE if client.protocol_version < STATELESS else [*PLAIN, listen, consult_elsewhere]
+            await take([*era, cancel, unknown_tool, unknown_resource], client, ear, report)
 
-
-STEPS = [tools, echo, record, progress, concurrent, cancel, unknown_tool, unknown_resource]
 
 if __name__ == "__main__":
     report = {}

@@ -10,6 +10,7 @@ without believing any reply.
 import sys
 
 import anyio
+import features
 
 try:
     from mcp.server.mcpserver import Context
@@ -38,9 +39,16 @@ def build(record_file: str) -> Server:
         note(text)
         return "recorded"
 
+    waiting: dict[str, list] = {}
+
     @server.tool()
-    async def pause(text: str, seconds: float) -> str:
-        """Concurrent calls of this one finish in another order than they came."""
+    async def meet(party: str, size: int, text: str, seconds: float = 0) -> str:
+        """Returns when ``size`` calls of one party are in it at once; then each stays a time of its own."""
+        here = waiting.setdefault(party, [0, anyio.Event()])
+        here[0] += 1
+        if here[0] == size:
+            here[1].set()
+        await here[1].wait()
         await anyio.sleep(seconds)
         return text
 
@@ -63,6 +71,7 @@ def build(record_file: str) -> Server:
         note("slow ends")
         return "never cancelled"
 
+    features.add(server)
     return server
 
 
