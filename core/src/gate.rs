@@ -2,7 +2,7 @@
 //!
 //! Stage order holds over the whole line: the first stage that finds a fault gives the verdict, even where a later stage's
 //! fault stands further left. Whatever the policy, a refused line leaves no state but the counters, the sequence number, the
-//! run of replies, and whether the session is over.
+//! run of replies, whether the session is over, and, in a session, that a request it answered waits no longer.
 
 use core::iter;
 
@@ -10,7 +10,7 @@ use crate::audit::Fingerprint;
 use crate::code::{Code, Fault, Stage};
 use crate::framer::{Cut, Framer, inspect, is_surrounded, strip_cr};
 use crate::json::{Cursor, KeyHash, Stop, Text, Unescaped, Walker, is_sound, walk};
-use crate::limits::{Direction, MAX_METHOD, Profile, Switch, Switches};
+use crate::limits::{Direction, MAX_DEPTH, MAX_METHOD, Profile, Switch, Switches};
 use crate::mcp::{Filter, Line, Method, Set, Shapes};
 use crate::options::{BadOptions, Batches, ErrorId, Options, Policy};
 use crate::refusal::Refusal;
@@ -20,6 +20,9 @@ use crate::storage::Storage;
 
 /// Bytes of an unsupported version between its quotes up to which the reply says it again (407).
 const MAX_REQUESTED: usize = 255;
+
+/// How deep a client's refused line is read for the id of its reply.
+const ECHO_DEPTH: usize = 64;
 
 /// A verdict, or none yet.
 #[derive(Debug)]
@@ -516,7 +519,12 @@ impl Judge {
         let mut envelope = Envelope::default();
         let mut reader = Reader::new(content, &self.shape, Filter::IDLE, &mut envelope);
         let root = |walker: &mut Walker<'_, '_>, at| reader.line(walker, at);
-        if !is_json || walk(content, content.len(), &Text::GRAMMAR, &mut [], &self.hash, false, root).is_err() {
+        // A server's line may be the answer that a client waits for, however deep it is.
+        let depth = match self.options.direction {
+            Direction::FromClient => ECHO_DEPTH,
+            Direction::FromServer => usize::from(MAX_DEPTH),
+        };
+        if !is_json || walk(content, content.len(), &Text::grammar(depth), &mut [], &self.hash, false, root).is_err() {
             return unread;
         }
         if reader.is_batch() {
@@ -663,7 +671,7 @@ impl Judge {
         }
         let requested = (fault.code == Code::UnsupportedRevision).then(|| {
             let version = Cursor::starting(line, fault.at);
-            let fits = version.inside().len() <= MAX_REQUESTED && is_sound(version.inside(), Switches::NONE);
+            let fits = version.inside().len() <= MAX_REQUESTED && is_sound(version.inside(), self.options.allowed);
             if fits { version.bytes() } else { b"\"\"" }
         });
         Told { fault, frame_len, fingerprint, id, answer, settles, requested, revisions }

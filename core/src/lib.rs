@@ -14,7 +14,7 @@
 //! is passed on is exactly the bytes that were checked. A fault of the peer is data, an [`Event`]; a fault of the caller is
 //! an error of the API. Everything is bounded: see [`Limits`].
 //!
-//! No heap, no I/O, no panic, no recursion. [`Gate::feed`] shows the loop.
+//! No heap, no I/O, no panic, and no recursion that input could drive. [`Gate::feed`] shows the loop.
 
 #![no_std]
 #![deny(unsafe_code)]

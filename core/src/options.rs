@@ -3,7 +3,7 @@
 
 use core::fmt;
 
-use crate::limits::{AuditKey, Direction, Limits, MAX_DEPTH, MAX_FRAME, Profile, Switches};
+use crate::limits::{AuditKey, Direction, Limits, MAX_DEPTH, MAX_FRAME, MAX_METHOD, Profile, Switches};
 use crate::mcp::Revision;
 
 /// When a refusal ends the session.
@@ -113,6 +113,13 @@ impl Options {
             ((1..=1 << 24).contains(&max_keys), "max_keys", "max_keys goes from 1 to 16777216"),
             ((1..=4096).contains(&max_id), "max_id", "max_id goes from 1 to 4096 bytes"),
             (
+                are_versions(self.versions),
+                "versions",
+                "versions are words of printable ASCII without quote and backslash, 256 bytes in all with 3 more for each",
+            ),
+            (are_names(self.methods), "methods", "methods are names of 1 to 255 bytes"),
+            (are_names(self.result_types), "result_types", "result_types are names of 1 to 255 bytes"),
+            (
                 self.batches != Batches::Allow || batches_fit,
                 "batches",
                 "batches can be allowed only under revision 2025-03-26 or jsonrpc",
@@ -124,6 +131,18 @@ impl Options {
         }
         Ok(())
     }
+}
+
+/// Whether each can stand in a message at all.
+fn are_names(names: &[&str]) -> bool {
+    names.iter().all(|name| (1..=MAX_METHOD).contains(&name.len()))
+}
+
+/// Whether the versions stand in a reply as they are, and fit into [`REPLY_LEN`](crate::REPLY_LEN) beside an id and the version asked for.
+fn are_versions(versions: &[&str]) -> bool {
+    let plain = |byte: u8| (b' '..=b'~').contains(&byte) && !matches!(byte, b'"' | b'\\');
+    versions.iter().map(|version| version.len() + 3).sum::<usize>() <= 256
+        && versions.iter().all(|version| !version.is_empty() && version.bytes().all(plain))
 }
 
 /// An option that can't have its value (903): which one, and what would be right.

@@ -106,7 +106,8 @@ impl<'a> Refusal<'a> {
 
     /// Writes the JSON-RPC error line, LF at its end, and gives its length; 0 where [`reply_due`](Self::reply_due) is false.
     ///
-    /// The line is made of the code table's text and the id's own bytes; nothing else of the peer's comes back to it.
+    /// The line is made of the code table's text and the id's own bytes; of an unsupported version (407) also of the versions
+    /// that the host serves and the one asked for. Nothing else of the peer's comes back to it.
     ///
     /// # Errors
     /// [`TooSmall`] (902) where `out` is shorter than the line; nothing of use was written then. [`REPLY_LEN`] suffices.
@@ -135,7 +136,7 @@ impl<'a> Refusal<'a> {
         self.settles
     }
 
-    /// Writes the JSON-RPC error line (-32603) for the request that the refused response [would have
+    /// Writes the JSON-RPC error line (-32603, with the rule that the response broke) for the request that it [would have
     /// settled](Self::settles), to be sent to the one who waits for it; gives its length, and 0 where there is none.
     ///
     /// # Errors
@@ -143,11 +144,7 @@ impl<'a> Refusal<'a> {
     pub fn write_settlement(&self, out: &mut [u8]) -> Result<usize, TooSmall> {
         let Some(id) = self.settles else { return Ok(0) };
         let mut line = Line { out, len: 0 };
-        line.put_error(
-            Some(id),
-            INTERNAL_ERROR,
-            "The answer was refused on its way, for it broke the rules of the protocol.",
-        );
+        line.put_error(Some(id), INTERNAL_ERROR, self.code.text());
         line.end()
     }
 }

@@ -202,13 +202,17 @@ impl Envelope {
 
     /// Whether a refusal with a code other than -32700 is answered: not if the line looks like a notification or a response.
     pub(crate) fn wants_answer(&self) -> bool {
-        let named = |member: Member| self.has(member) || self.escaped & 1 << member as u8 != 0;
-        if named(Member::Method) { named(Member::Id) } else { !named(Member::Result) && !named(Member::Error) }
+        if self.names(Member::Method) { self.names(Member::Id) } else { !self.is_response() }
     }
 
     /// Whether the line looks like a response.
     pub(crate) fn is_response(&self) -> bool {
-        !self.has(Member::Method) && (self.has(Member::Result) || self.has(Member::Error))
+        !self.names(Member::Method) && (self.names(Member::Result) || self.names(Member::Error))
+    }
+
+    /// Whether a member is there, however its name is spelt.
+    fn names(&self, member: Member) -> bool {
+        self.has(member) || self.escaped & 1 << member as u8 != 0
     }
 
     /// The id that a reply may echo: it stands there once, spelt plainly, and is valid, in its text as well.

@@ -38,6 +38,7 @@ SAFE_INTEGER = 2**53 - 1
 MAX_KEY = 8192
 MAX_METHOD = 255
 WALK_DEPTH = 64  # how deep the walk for a reply's id goes
+DEEPEST = 512  # and that for the id of a server's response
 SPACES = b" \t"
 BEGINNERS = frozenset(b'{["-0123456789tfn \t\r\n')  # bytes that may begin a line (CR and LF wait for more)
 
@@ -1008,6 +1009,35 @@ def wrong_input_request(asked: Node, letter: str) -> Iterator[int]:
 # Replies
 
 
+def refused_response(fault: Fault, line: bytes, options: Options) -> Optional[Node]:
+    """The id of a refused line that looks like a response, if it can be read beyond doubt."""
+    if fault.code in (101, 104) or fault.code in PARSE_CODES:
+        return None
+    content = line[:-1] if line.endswith(b"\r") else line
+    walk = WALK_DEPTH if options.direction == "client" else DEEPEST
+    depth = options.max_depth if fault.code >= 300 else walk
+    try:
+        root = Reader(content, frozenset(), depth, 0, grammar=True).document()
+    except Fault:
+        return None
+    if root.kind != "object":
+        return None
+    names = [key.text for key, _ in root.members]
+    if "method" in names or not ("result" in names or "error" in names):
+        return None
+    return readable_id(root, options)
+
+
+def readable_id(root: Node, options: Options) -> Optional[Node]:
+    """An object's id, if it stands there once, spelt plainly, and is valid."""
+    ids = [(key, value) for key, value in root.members if fold(key.text) == "id"]
+    if len(ids) != 1:
+        return None
+    key, value = ids[0]
+    valid = key.plain and key.text == "id" and id_fault(value, options.max_id) is None
+    return value if valid and is_sound(value, options) else None
+
+
 def reply_of(fault: Fault, line: bytes, options: Options) -> tuple[Optional[int], Optional[str]]:
     """The JSON-RPC code of the reply, None where none is due, and the id that it echoes."""
     if options.direction != "client" or fault.code == 104:
@@ -1030,13 +1060,8 @@ def reply_of(fault: Fault, line: bytes, options: Options) -> tuple[Optional[int]
             return None, None
     elif "result" in names or "error" in names:
         return None, None
-    ids = [(key, value) for key, value in root.members if fold(key.text) == "id"]
-    if len(ids) == 1:
-        key, value = ids[0]
-        valid = key.plain and key.text == "id" and id_fault(value, options.max_id) is None
-        if valid and is_sound(value, options):
-            return rpc_code, value.raw
-    return rpc_code, None
+    ident = readable_id(root, options)
+    return rpc_code, None if ident is None else ident.raw
 
 
 def is_sound(node: Node, options: Options) -> bool:

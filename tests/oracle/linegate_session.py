@@ -339,8 +339,18 @@ class Tracker:
             self.handshake = "pending"
             self.version = self.named(message.param("protocolVersion"), LEGACY[-1])
 
+    def free(self, sender: str, ident: Node) -> None:
+        """A response was refused: its request waits no longer."""
+        key, asked = self.key(ident), self.asked[OTHER[sender]]
+        request = None if key is None else asked.flying.get(key)
+        if request is None:
+            return
+        asked.leave(request.key, cancelled=False)
+        if sender == SERVER and request.method == "initialize":
+            self.handshake, self.version = "none", None
+
     def settle(self, sender: str, message: Message, is_result: bool) -> None:
-        """A response takes its request out of flight. A refused result counts as none: `is_result` is false."""
+        """A response takes its request out of flight."""
         request = self.answered(sender, message)
         if request is None:
             gone = self.asked[OTHER[sender]].gone(self.key(message.id))
@@ -456,8 +466,10 @@ class Session:
         return accepted.as_vector()
 
     def refuse(self, gate: Gate, judgement: Judgement, fault: Fault, line: bytes) -> Json:
-        if self.tracker is not None and judgement.freed is not None:
-            self.tracker.settle(judgement.sender, judgement.freed, is_result=False)
+        if self.tracker is not None:
+            ident = oracle.refused_response(fault, line, gate.options)
+            if ident is not None:
+                self.tracker.free(judgement.sender, ident)
         policy = gate.options.policy
         gate.closed = policy == "close_all" or (policy == "close_malformed" and fault.code not in STAYS_OPEN)
         shown: Json = {"refuse": fault.code, "at": fault.at}
@@ -491,7 +503,6 @@ class Judgement:
     options: Options
     tracker: Optional[Tracker]
     revision: Optional[str] = None  # the one that judged the line, once known
-    freed: Optional[Message] = None  # a refused response: its request waits no longer
 
     def accept(self, root: Node) -> oracle.Accepted:
         accepted = oracle.message(root, self.options)
@@ -507,12 +518,7 @@ class Judgement:
             revisions = self.tracker.revisions(self.sender, message)
             if len(revisions) == 1:
                 self.revision = revisions[0]
-            try:
-                surviving.append(self.by_shape(message, revisions))
-            except Fault:
-                if root.kind == "object" and message.is_response and message.id is not None:
-                    self.freed = message if self.tracker.answered(self.sender, message) else None
-                raise
+            surviving.append(self.by_shape(message, revisions))
         self.tracker = copy.deepcopy(self.tracker)
         cancels = []
         for message, revisions in zip(messages, surviving):

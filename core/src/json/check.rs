@@ -55,9 +55,10 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Grammar alone, to depth 64: what a refused line is read by to find the id of its reply.
-    pub(crate) const GRAMMAR: Self =
-        Self { allowed: Profile::Rfc8259.allowed(), max_depth: 64, max_keys: 0, unique_keys: false };
+    /// Grammar alone, to that depth: what a refused line is read by to find its id.
+    pub(crate) const fn grammar(max_depth: usize) -> Self {
+        Self { allowed: Profile::Rfc8259.allowed(), max_depth, max_keys: 0, unique_keys: false }
+    }
 }
 
 /// Why a walk ended before the text did.

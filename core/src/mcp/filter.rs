@@ -7,7 +7,7 @@
 
 use super::meta_key::is_well_formed;
 use super::shape::Shapes;
-use super::table::{Member as Row, Method, Methods, Name, Set};
+use super::table::{Member as Row, Method, Name, Set, method_named};
 use super::tables::{META, META_ALONE, VERSION_PLACE};
 use crate::json::{Cursor, Kind, Token, Unescaped, Words, folds_to, is_plain_integer};
 use crate::limits::Direction;
@@ -46,21 +46,6 @@ fn find(rows: &'static [Row], key: &Key<'_>) -> Option<(usize, &'static Row)> {
     } else {
         rows.find(|(_, row)| row.name.words == key.words)
     }
-}
-
-/// The method of that name, which is given between its quotes.
-pub(super) fn method_named(methods: Methods, raw: &[u8], plain: bool, words: Words) -> Option<&'static Method> {
-    let mut rows = methods.iter();
-    let found = if plain {
-        if words == Words::NONE {
-            rows.find(|(_, method)| method.name.text.as_bytes() == raw)
-        } else {
-            rows.find(|(short, _)| *short == words)
-        }
-    } else {
-        rows.find(|(_, method)| Unescaped::new(raw).eq(method.name.text.bytes()))
-    };
-    found.map(|(_, method)| *method)
 }
 
 /// Follows the keys and values of one message's params or result.
@@ -131,11 +116,27 @@ impl<'s> Filter<'s> {
             (self.row, self.place) = (Some(row), place);
             self.below = row.below;
         } else {
-            self.row = None;
-            // A result's own members are the tool's; only what is in its `_meta` has names of the protocol.
-            if member == Member::Params && known.iter().any(|row| row.name.is_like(key)) {
+            self.look_closely(member, known, key);
+        }
+    }
+
+    /// A member of params or of a result that is none of the names as they are spelt.
+    #[inline(never)]
+    fn look_closely(&mut self, member: Member, known: &'static [Row], key: &Key<'_>) {
+        self.row = None;
+        if member == Member::Params {
+            if known.iter().any(|row| row.name.is_like(key)) {
                 self.note(key.token.start);
             }
+            return;
+        }
+        // A result's own members are the tool's; what is in its `_meta`, however that is spelt, has names of the protocol.
+        let raw = key.token.raw(key.text);
+        if !key.token.plain
+            && let Some(row) = known.iter().find(|row| Unescaped::new(raw).eq(row.name.text.bytes()))
+        {
+            self.row = Some(row);
+            self.below = row.below;
         }
     }
 

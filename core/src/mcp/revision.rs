@@ -66,12 +66,6 @@ impl Revision {
         !self.set.is_empty()
     }
 
-    /// Whether the schema has no null id: an error without a readable id then carries none.
-    #[must_use]
-    pub const fn omits_error_id(self) -> bool {
-        self.set.omits_error_id()
-    }
-
     /// Whether the revision, a fixed one, has batches.
     pub(crate) fn has_batches(self) -> bool {
         // By the set: a comparison with the revision itself would link its table.

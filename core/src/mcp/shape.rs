@@ -3,9 +3,8 @@
 //! The judgement is made from checked text, after everything before it has passed. It reads only the members that the tables
 //! name, and passes over the values of all others.
 
-use super::filter::method_named;
 use super::meta_key;
-use super::table::{Carriers, Member as Row, Method, Methods, Rule, Set, Types};
+use super::table::{Carriers, Member as Row, Method, Methods, Rule, Set, Types, method_named};
 use super::tables::{META, TASK_RESULT};
 use crate::code::{Code, Fault};
 use crate::json::{Cursor, Kind as Json, Words};

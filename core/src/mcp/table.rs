@@ -3,7 +3,7 @@
 //! One method is one row, whatever the number of revisions that have it: each fact names the revisions in which it holds. So
 //! a line can be judged by all of them at once, and a build that names one revision links the rows of that one alone.
 
-use crate::json::{Cursor, Kind, Words, is_integer, is_integral, is_safe_integer};
+use crate::json::{Cursor, Kind, Unescaped, Words, is_integer, is_integral, is_safe_integer};
 
 /// A set of published revisions, one bit each, the oldest lowest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -262,3 +262,18 @@ impl Method {
 
 /// The methods of some revisions, each with the words of its name, those with short names first.
 pub(crate) type Methods = &'static [(Words, &'static Method)];
+
+/// The method of that name, which is given between its quotes.
+pub(super) fn method_named(methods: Methods, raw: &[u8], plain: bool, words: Words) -> Option<&'static Method> {
+    let mut rows = methods.iter();
+    let found = if plain {
+        if words == Words::NONE {
+            rows.find(|(_, method)| method.name.text.as_bytes() == raw)
+        } else {
+            rows.find(|(short, _)| *short == words)
+        }
+    } else {
+        rows.find(|(_, method)| Unescaped::new(raw).eq(method.name.text.bytes()))
+    };
+    found.map(|(_, method)| *method)
+}

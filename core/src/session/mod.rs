@@ -442,8 +442,11 @@ impl<'a> Tracking<'a> {
                 slot.state = State::Answering;
                 return Ok(());
             }
-            None => match requests.ended(key) {
-                Some(slot) if slot.state == State::Cancelled => return Ok(()),
+            None => match requests.ended_mut(key) {
+                Some(slot) if slot.state == State::Cancelled => {
+                    slot.state = State::AnsweringLate;
+                    return Ok(());
+                }
                 Some(_) => Code::AnsweredTwice,
                 None => Code::UnknownResponse,
             },

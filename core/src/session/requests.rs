@@ -32,6 +32,8 @@ pub(super) enum State {
     /// In flight, and answered by an element of the batch that is being judged.
     Answering,
     Cancelled,
+    /// Cancelled, and answered late by the line that is being judged.
+    AnsweringLate,
     Answered,
 }
 
@@ -114,6 +116,14 @@ impl Requests<'_> {
         self.live_mut().iter_mut().find(|slot| slot.id == id)
     }
 
+    /// The same, the newest of that id, to be marked.
+    pub(super) fn ended_mut(&mut self, id: Key) -> Option<&mut Slot> {
+        let ring = self.slots.get_mut(self.slots.len() / 2..).unwrap_or_default();
+        let (newer, older) = ring.split_at_mut_checked(self.used.next)?;
+        let older = older.get_mut(..self.used.past.saturating_sub(self.used.next)).unwrap_or_default();
+        newer.iter_mut().rev().chain(older.iter_mut().rev()).find(|slot| slot.id == id)
+    }
+
     /// How a request with that id left the table, if the ring still has it.
     pub(super) fn ended(&self, id: Key) -> Option<&Slot> {
         self.past().find(|slot| slot.id == id)
@@ -144,13 +154,15 @@ impl Requests<'_> {
         true
     }
 
-    /// Forgets what was added since the table had so many, and which requests a batch answers.
+    /// Forgets what was added since the table had so many, and which requests the line answers.
     pub(super) fn undo(&mut self, live: usize) {
         self.used.live = live;
-        for slot in self.live_mut() {
-            if slot.state == State::Answering {
-                slot.state = State::InFlight;
-            }
+        for slot in self.slots.iter_mut() {
+            slot.state = match slot.state {
+                State::Answering => State::InFlight,
+                State::AnsweringLate => State::Cancelled,
+                other => other,
+            };
         }
     }
 
@@ -167,7 +179,7 @@ impl Requests<'_> {
     pub(super) fn answered_late(&mut self, id: Key) {
         let size = self.size();
         let ring = self.slots.get_mut(size..).unwrap_or_default();
-        if let Some(slot) = ring.iter_mut().find(|slot| slot.id == id && slot.state == State::Cancelled) {
+        if let Some(slot) = ring.iter_mut().find(|slot| slot.id == id && slot.state == State::AnsweringLate) {
             slot.state = State::Answered;
             self.used.cancelled -= 1;
         }
@@ -179,7 +191,8 @@ impl Requests<'_> {
         let Some(place) = self.slots.get_mut(size + self.used.next) else { return };
         let before = core::mem::replace(place, slot);
         if full {
-            self.used.cancelled -= usize::from(before.state == State::Cancelled);
+            let cancelled = matches!(before.state, State::Cancelled | State::AnsweringLate);
+            self.used.cancelled -= usize::from(cancelled);
             self.used.tasks -= usize::from(before.task);
             self.used.forgotten |= before.task;
         } else {
