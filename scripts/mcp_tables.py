@@ -70,16 +70,24 @@ def rule(member: dict[str, Any], siblings: Members) -> str:
     return f".rule(&Rule {{ {', '.join(fields)}, ..RULE }})" if fields else ""
 
 
+def types_of(member: dict[str, Any]) -> list[tuple[str, str, str]]:
+    """A member's types, each with the revisions that know it so, and those among them that require it."""
+    by_revision = member.get("types", {known_in(member): member.get("type")})
+    required = member.get("required", "")
+    return [
+        (types, revisions, "".join(letter for letter in required if letter in revisions))
+        for revisions, types in by_revision.items()
+    ]
+
+
 def rows(name: str, siblings: Members) -> list[str]:
     """A member as Rust: one row, or one for each type it has in other revisions."""
     member = siblings[name]
-    by_revision = member.get("types", {known_in(member): member.get("type")})
     below = f".with({below_list(member['members'])})" if "members" in member else ""
-    lines = []
-    for revisions, types in by_revision.items():
-        needed = "".join(letter for letter in member.get("required", "") if letter in revisions)
-        lines.append(f'm("{name}", "{types}", "{revisions}", "{needed}"){rule(member, siblings)}{below}')
-    return lines
+    return [
+        f'm("{name}", "{types}", "{revisions}", "{required}"){rule(member, siblings)}{below}'
+        for types, revisions, required in types_of(member)
+    ]
 
 
 def in_order(members: Members) -> list[str]:
@@ -89,6 +97,14 @@ def in_order(members: Members) -> list[str]:
 
 def all_rows(members: Members) -> list[str]:
     return [row for name in in_order(members) for row in rows(name, members)]
+
+
+def needed_rows(members: Members) -> str:
+    """One bit for each row that some revision requires."""
+    required = [required for name in in_order(members) for _, _, required in types_of(members[name])]
+    count = sum(map(bool, required))
+    assert all(required[:count]), "a row that is required comes behind one that isn't"
+    return f"{(1 << count) - 1:#b}"
 
 
 def below_list(members: Members) -> str:
@@ -136,6 +152,7 @@ def method_rows(name: str, method: dict[str, Any]) -> list[str]:
     for field in ("client", "server", "params_required"):
         put_set(field)
     put_list("params", [*all_rows(params), "META_MEMBER"])
+    put("needed", needed_rows(params))
     put("conditional", str(is_conditional(params)).lower())
     put_list("result", all_rows(method.get("result", {})))
     for field in ("input_required", "task_result"):

@@ -117,7 +117,14 @@ enum Opening {
 }
 
 /// Judges a line by its first bytes, which may lie across two pieces.
+#[inline(always)]
 fn open(held: &[u8], input: &[u8]) -> Opening {
+    // Nearly every line.
+    if let ([], [b'{', ..]) = (held, input) { Opening::Open } else { open_any(held, input) }
+}
+
+#[inline(never)]
+fn open_any(held: &[u8], input: &[u8]) -> Opening {
     let byte = |n: usize| held.get(n).or_else(|| input.get(n.wrapping_sub(held.len()))).copied();
     let Some(first) = byte(0) else { return Opening::Unknown };
     match first {

@@ -72,6 +72,11 @@ const MEMBERS: [(Member, &str); 6] = [
 ];
 
 impl Member {
+    /// Its bit in a set of members.
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
     /// The member of that name, which is given by its words.
     fn named(words: Words) -> Option<Self> {
         MEMBERS.iter().find(|(_, name)| Words::of(name) == words).map(|(member, _)| *member)
@@ -97,8 +102,11 @@ pub(crate) trait Inside {
     fn value(&mut self, text: &[u8], kind: Json, start: usize, end: usize);
     /// Who certainly takes the message, without a second look.
     fn taken(&mut self, parts: &Parts) -> Self::Takers;
-    /// Whether the object whose key came last has names of its own to look for.
-    fn goes_below(&self) -> bool;
+    /// An object begins that is the value of the key that came last. False if there are no names in it to look for; then
+    /// its keys aren't told, and it isn't left.
+    fn enter(&mut self) -> bool;
+    /// The object that was entered last ends.
+    fn leave(&mut self);
     /// Whether no key was a protocol name misspelt and none has to be read again to tell.
     fn is_clean(&self) -> bool;
     /// The first name that is a protocol name misspelt, if there is one; asked at the message's end.
@@ -109,6 +117,7 @@ pub(crate) trait Inside {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub(crate) kind: Json,
+    /// A string without escapes, or an integer of few digits.
     pub(crate) plain: bool,
     start: u32,
     end: u32,
@@ -150,7 +159,8 @@ impl Parts {
         for (key, value) in object.members() {
             let (start, end) = (value.place(text), value.place(text) + value.bytes().len());
             if let Some((member, _)) = MEMBERS.iter().find(|(_, name)| key.inside() == name.as_bytes()) {
-                parts.put(*member, Slot::new(value.kind(), start, end, !value.bytes().contains(&b'\\')));
+                let plain = value.kind() == Json::String && !value.bytes().contains(&b'\\');
+                parts.put(*member, Slot::new(value.kind(), start, end, plain));
             }
         }
         parts
@@ -212,7 +222,7 @@ impl Envelope {
 
     /// Whether a member is there, however its name is spelt.
     fn names(&self, member: Member) -> bool {
-        self.has(member) || self.escaped & 1 << member as u8 != 0
+        self.has(member) || self.escaped & member.bit() != 0
     }
 
     /// The id that a reply may echo: it stands there once, spelt plainly, and is valid, in its text as well.
@@ -271,6 +281,8 @@ pub(crate) struct Reader<'t, I> {
     pub(crate) envelope: &'t mut Envelope,
     /// One bit for each member of the message that came as usual; all of them once one did not.
     seen: u8,
+    /// Among those members is one whose value isn't what it usually is.
+    odd: bool,
     start: usize,
     fault: Option<Fault>,
     /// Rule 309 waits until nothing else of the stage is found.
@@ -292,6 +304,7 @@ impl<'t, I: Inside> Reader<'t, I> {
             base: 0,
             envelope,
             seen: 0,
+            odd: false,
             start: 0,
             fault: None,
             params_type: None,
@@ -334,6 +347,7 @@ impl<'t, I: Inside> Reader<'t, I> {
         if self.messages > 0 {
             *self.envelope = Envelope::default();
             self.seen = 0;
+            self.odd = false;
             self.inside.begin();
         }
         self.messages += 1;
@@ -354,24 +368,18 @@ impl<'t, I: Inside> Reader<'t, I> {
     /// common. What isn't usual is judged.
     #[inline(always)]
     fn is_usual(&self) -> bool {
-        let [Some(version), id, method, params, result, None] = &self.envelope.slots.0 else { return false };
-        let shape = match (method, result) {
-            (Some(method), None) => {
-                method.kind == Json::String
-                    && method.plain
-                    && (3..=MAX_METHOD + 2).contains(&(method.end() - method.start()))
-                    && params.is_none_or(|params| params.kind == Json::Object)
-            }
-            (None, Some(result)) => result.kind == Json::Object && id.is_some() && params.is_none(),
-            _ => false,
-        };
-        shape
-            && id.is_none_or(|id| id.kind != Json::Null && id_fault(&id, self.text, self.shape.max_id).is_none())
-            && version.of(self.text) == b"\"2.0\""
-            && self.envelope.unknown.is_none()
-            && self.envelope.misspelt.is_none()
-            && self.inside.is_clean()
-            && !self.is_batch()
+        const CALL: u8 = Member::Jsonrpc.bit() | Member::Method.bit();
+        const OPTIONAL: u8 = Member::Id.bit() | Member::Params.bit();
+        const RESULT: u8 = Member::Jsonrpc.bit() | Member::Id.bit() | Member::Result.bit();
+        let members = self.seen & !OPTIONAL == CALL || self.seen == RESULT;
+        members && !self.odd && self.inside.is_clean() && !self.is_batch()
+    }
+
+    /// Whether a value is an id without fault, at once where it is of few digits.
+    #[inline(always)]
+    fn is_usual_id(&self, id: &Slot) -> bool {
+        let few_digits = id.kind == Json::Number && id.plain;
+        few_digits || (id.kind != Json::Null && id_fault(id, self.text, self.shape.max_id).is_none())
     }
 
     #[cold]
@@ -555,32 +563,31 @@ impl<I: Inside> Listener for Reader<'_, I> {
         const PARAMS: Quoted = Quoted::new("params");
         const RESULT: Quoted = Quoted::new("result");
         const ERROR: Quoted = Quoted::new("error");
-        let end = match walker.byte(at + 1) {
-            b'j' if self.comes(walker, Member::Jsonrpc, JSONRPC, &mut at)? => {
-                if walker.is_at(at, depth, VERSION) {
-                    self.put(Member::Jsonrpc, Slot::new(Json::String, at, at + 5, true))
-                } else {
-                    self.value(walker, Some(Member::Jsonrpc), at, depth)?
-                }
+        // One comparison after another: which member comes is easier foretold so than by a jump to one of six places.
+        let word = walker.word(at);
+        let end = if self.comes(walker, Member::Jsonrpc, word, JSONRPC, &mut at)? {
+            if walker.is_at(at, depth, VERSION) {
+                self.put(Member::Jsonrpc, Slot::new(Json::String, at, at + 5, true)).end()
+            } else {
+                self.odd = true;
+                self.scalar(walker, Member::Jsonrpc, at, depth)?.end()
             }
-            b'm' if self.comes(walker, Member::Method, METHOD, &mut at)? => self.method(walker, at, depth)?,
-            b'i' if self.comes(walker, Member::Id, ID, &mut at)? => {
-                self.envelope.ids += 1;
-                self.scalar(walker, Member::Id, at, depth)?
-            }
-            b'p' if self.comes(walker, Member::Params, PARAMS, &mut at)? => {
-                self.outer(walker, Member::Params, at, depth)?
-            }
-            b'r' if self.comes(walker, Member::Result, RESULT, &mut at)? => {
-                self.outer(walker, Member::Result, at, depth)?
-            }
-            b'e' if self.comes(walker, Member::Error, ERROR, &mut at)? => {
-                self.value(walker, Some(Member::Error), at, depth)?
-            }
-            _ => {
-                self.usual_no_more(walker);
-                return Ok(None);
-            }
+        } else if self.comes(walker, Member::Id, word, ID, &mut at)? {
+            self.envelope.ids += 1;
+            let id = self.scalar(walker, Member::Id, at, depth)?;
+            self.odd |= !self.is_usual_id(&id);
+            id.end()
+        } else if self.comes(walker, Member::Method, word, METHOD, &mut at)? {
+            self.method(walker, at, depth)?
+        } else if self.comes(walker, Member::Params, word, PARAMS, &mut at)? {
+            self.outer(walker, Member::Params, at, depth)?
+        } else if self.comes(walker, Member::Result, word, RESULT, &mut at)? {
+            self.outer(walker, Member::Result, at, depth)?
+        } else if self.comes(walker, Member::Error, word, ERROR, &mut at)? {
+            self.scalar(walker, Member::Error, at, depth)?.end()
+        } else {
+            self.usual_no_more(walker);
+            return Ok(None);
         };
         Ok(Some(end))
     }
@@ -606,34 +613,34 @@ impl<I: Inside> Listener for Reader<'_, I> {
         match name {
             Some(Member::Method) => self.method(walker, at, depth),
             Some(member @ (Member::Params | Member::Result)) => self.outer(walker, member, at, depth),
-            Some(member) => self.scalar(walker, member, at, depth),
+            Some(member) => Ok(self.scalar(walker, member, at, depth)?.end()),
             None => Ok(walker.value(at, depth)?.end),
         }
     }
 }
 
 impl<I: Inside> Reader<'_, I> {
-    /// Keeps the place of a member's value. Gives its end.
+    /// Keeps the place of a member's value.
     #[inline(always)]
-    fn put(&mut self, member: Member, slot: Slot) -> usize {
+    fn put(&mut self, member: Member, slot: Slot) -> Slot {
         self.envelope.slots.put(member, slot);
-        slot.end()
+        slot
     }
 
-    /// Whether the key at `at` is that member as it usually comes; then it is taken, and `at` is the value's place.
+    /// Whether the key at `at`, which begins with `word`, is that member as it usually comes; then it is taken, and `at` is the value's place.
     #[inline(always)]
     fn comes(
         &mut self,
         walker: &mut Walker<'_, '_>,
         member: Member,
+        word: u64,
         name: Quoted,
         at: &mut usize,
     ) -> Result<bool, Halt> {
-        let bit = 1 << member as u8;
-        if self.seen & bit != 0 || !walker.take_known(at, name)? {
+        if !name.begins(word) || self.seen & member.bit() != 0 || !walker.take_known(at, name)? {
             return Ok(false);
         }
-        self.seen |= bit;
+        self.seen |= member.bit();
         Ok(true)
     }
 
@@ -648,7 +655,7 @@ impl<I: Inside> Reader<'_, I> {
 
     /// Passes the value of a member in which nothing is looked for.
     #[inline(always)]
-    fn scalar(&mut self, walker: &mut Walker<'_, '_>, member: Member, at: usize, depth: usize) -> Result<usize, Halt> {
+    fn scalar(&mut self, walker: &mut Walker<'_, '_>, member: Member, at: usize, depth: usize) -> Result<Slot, Halt> {
         let value = walker.value(at, depth)?;
         Ok(self.put(member, Slot::new(value.kind, at, value.end, value.plain)))
     }
@@ -661,17 +668,20 @@ impl<I: Inside> Reader<'_, I> {
             let raw = self.text.get(at + 1..value.end - 1).unwrap_or_default();
             self.inside.method(raw, value.plain, value.words);
         }
-        Ok(self.put(Member::Method, Slot::new(value.kind, at, value.end, value.plain)))
+        let usual = value.kind == Json::String && value.plain && (3..=MAX_METHOD + 2).contains(&(value.end - at));
+        self.odd |= !usual;
+        Ok(self.put(Member::Method, Slot::new(value.kind, at, value.end, value.plain)).end())
     }
 
     /// Passes the value of `params` or `result`.
     #[inline(never)]
     fn outer(&mut self, walker: &mut Walker<'_, '_>, member: Member, at: usize, depth: usize) -> Result<usize, Halt> {
         if walker.byte(at) != b'{' {
-            return self.scalar(walker, member, at, depth);
+            self.odd = true;
+            return Ok(self.scalar(walker, member, at, depth)?.end());
         }
         let end = walker.object(&mut Outer { text: self.text, inside: &mut self.inside, member }, at, depth)?;
-        Ok(self.put(member, Slot::new(Json::Object, at, end, false)))
+        Ok(self.put(member, Slot::new(Json::Object, at, end, false)).end())
     }
 }
 
@@ -692,7 +702,7 @@ impl<I: Inside> Listener for Outer<'_, '_, I> {
 
     #[inline(always)]
     fn value(&mut self, walker: &mut Walker<'_, '_>, (): (), at: usize, depth: usize) -> Result<usize, Halt> {
-        if walker.byte(at) == b'{' && self.inside.goes_below() {
+        if walker.byte(at) == b'{' && self.inside.enter() {
             self.inside.value(self.text, Json::Object, at, at);
             return below(walker, Inner { text: self.text, inside: self.inside, member: self.member }, at, depth);
         }
@@ -710,7 +720,9 @@ fn below<I: Inside>(
     at: usize,
     depth: usize,
 ) -> Result<usize, Halt> {
-    walker.object(&mut inner, at, depth)
+    let end = walker.object(&mut inner, at, depth)?;
+    inner.inside.leave();
+    Ok(end)
 }
 
 /// Listens to the members of an object directly in params or a result.
@@ -743,7 +755,7 @@ impl<I: Inside> Reader<'_, I> {
         match MEMBERS.iter().find(|(_, name)| folds_to(raw, key.plain, name)) {
             Some((member, name)) => {
                 if Unescaped::new(raw).eq(name.bytes()) {
-                    self.envelope.escaped |= 1 << *member as u8;
+                    self.envelope.escaped |= member.bit();
                 }
                 self.envelope.ids += u32::from(*member == Member::Id);
                 self.envelope.misspelt = self.envelope.misspelt.or(Some(key.start));

@@ -38,7 +38,7 @@ pub(crate) trait Listener {
 pub(crate) struct Value {
     pub(crate) kind: Kind,
     pub(crate) end: usize,
-    /// It is not a string with escapes.
+    /// A string without escapes, or an integer of few digits.
     pub(crate) plain: bool,
     /// Those of a string that is at most 16 bytes long, ASCII and plain.
     pub(crate) words: Words,
@@ -261,24 +261,22 @@ impl Walker<'_, '_> {
         {
             return Ok(Value { kind: Kind::Number, end, plain: true, words: Words::NONE });
         }
-        let kind = match byte {
-            b'{' => Kind::Object,
-            b'[' => Kind::Array,
-            b't' | b'f' => Kind::Bool,
-            b'n' => Kind::Null,
-            _ => Kind::Number,
-        };
-        Ok(Value { kind, end: self.inner(at, depth)?, plain: true, words: Words::NONE })
+        Ok(Value { kind: Kind::beginning(byte), end: self.inner(at, depth)?, plain: false, words: Words::NONE })
     }
 
-    /// Takes the key that begins at `at`, and the colon, if it is `name` as it is spelt; `at` is the value's place then. Who
-    /// calls this knows that the object had no such key before, and calls [`hash_known`](Self::hash_known) before the
-    /// object's first key that isn't taken in this way.
+    /// The first eight bytes of the string whose opening quote stands at `at`, and of what follows it, the first lowest; 0 near
+    /// the text's end.
+    #[inline(always)]
+    pub(crate) fn word(&self, at: usize) -> u64 {
+        self.ahead.get(at + 1..at + 9).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk))
+    }
+
+    /// Takes the key that begins at `at`, and the colon, if there is room; `at` is the value's place then. Who calls this knows
+    /// that it is `name` as it is spelt and that the object had no such key before, and calls
+    /// [`hash_known`](Self::hash_known) before the object's first key that isn't taken in this way.
     #[inline(always)]
     pub(crate) fn take_known(&mut self, at: &mut usize, name: Quoted) -> Result<bool, Halt> {
-        let word =
-            self.ahead.get(*at + 1..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk));
-        if word & name.mask != name.word || !self.keys.count(*at) {
+        if !self.keys.count(*at) {
             return Ok(false);
         }
         *at += name.len + 2;
@@ -295,8 +293,7 @@ impl Walker<'_, '_> {
     /// Whether the text goes on with that string at `at`, and it may stand there.
     #[inline(always)]
     pub(crate) fn is_at(&self, at: usize, depth: usize, string: Quoted) -> bool {
-        let word = self.ahead.get(at + 1..).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk));
-        depth < self.shallow && self.byte(at) == b'"' && word & string.mask == string.word
+        depth < self.shallow && self.byte(at) == b'"' && string.begins(self.word(at))
     }
 
     /// Takes the key that begins at `at`, which is its end then, and tells of it: with its words if it is at most 16 bytes
@@ -304,20 +301,20 @@ impl Walker<'_, '_> {
     #[inline(always)]
     fn key<T>(&mut self, at: &mut usize, tell: impl FnOnce(Token, Words) -> T) -> Result<T, Halt> {
         let start = *at;
-        match short_string(self.ahead, start + 1) {
+        let (end, plain, words) = match short_string(self.ahead, start + 1) {
             Some((words, len)) if !may_be_forbidden(words) => {
                 if !self.keys.take_new(start, words) {
                     self.take(start, words)?;
                 }
-                *at += len + 2;
-                Ok(tell(Token { start, end: *at, plain: true }, words))
+                (start + len + 2, true, words)
             }
             _ => {
                 let (end, plain) = self.key_slowly(start)?;
-                *at = end;
-                Ok(tell(Token { start, end, plain }, Words::NONE))
+                (end, plain, Words::NONE)
             }
-        }
+        };
+        *at = end;
+        Ok(tell(Token { start, end, plain }, words))
     }
 
     /// Passes the colon behind a key and what white space there is, up to the value. Gives the value's first byte.

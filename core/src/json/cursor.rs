@@ -38,14 +38,7 @@ impl<'a> Cursor<'a> {
     /// The value's type.
     #[must_use]
     pub fn kind(&self) -> Kind {
-        match self.value.first() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b'"') => Kind::String,
-            Some(b't' | b'f') => Kind::Bool,
-            Some(b'n') => Kind::Null,
-            _ => Kind::Number,
-        }
+        self.value.first().map_or(Kind::Number, |first| Kind::beginning(*first))
     }
 
     /// The value's bytes, as they came.

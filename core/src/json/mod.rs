@@ -35,6 +35,27 @@ pub enum Kind {
     Null,
 }
 
+/// The kind of a value by its first byte; what can begin none counts as a number's.
+#[expect(clippy::indexing_slicing, reason = "evaluated at compile time")]
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Number; 256];
+    kinds[b'{' as usize] = Kind::Object;
+    kinds[b'[' as usize] = Kind::Array;
+    kinds[b'"' as usize] = Kind::String;
+    kinds[b't' as usize] = Kind::Bool;
+    kinds[b'f' as usize] = Kind::Bool;
+    kinds[b'n' as usize] = Kind::Null;
+    kinds
+};
+
+impl Kind {
+    /// The kind of a value that begins with this byte. A table, for a jump to one of six places is easily foretold wrongly.
+    #[inline(always)]
+    fn beginning(byte: u8) -> Self {
+        KINDS.get(usize::from(byte)).copied().unwrap_or(Self::Number)
+    }
+}
+
 /// A string token in checked text: from its opening quote to behind its closing one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {

@@ -54,6 +54,12 @@ impl PartialEq for Words {
 }
 
 impl Words {
+    /// Whether they are the same, for where they mostly are not, and differ in the low word.
+    #[inline(always)]
+    pub(crate) fn are(self, other: Self) -> bool {
+        self.low == other.low && self.high == other.high
+    }
+
     /// Those of no key that is short, ASCII and free of escapes: what is said of any other.
     pub(crate) const NONE: Self = Self { low: u64::MAX, high: u64::MAX };
 
@@ -130,9 +136,9 @@ const MASKS: ([u64; 17], [u64; 17]) = {
 #[derive(Clone, Copy)]
 pub(crate) struct Quoted {
     /// Its bytes and the closing quote, the first lowest.
-    pub(super) word: u64,
+    word: u64,
     /// Which bits of a word these are.
-    pub(super) mask: u64,
+    mask: u64,
     pub(super) len: usize,
 }
 
@@ -142,6 +148,12 @@ impl Quoted {
         assert!(string.len() < 8, "a string and its quote fill more than a word");
         let len = string.len();
         Self { word: Words::of(string).low | (b'"' as u64) << (8 * len), mask: u64::MAX >> (56 - 8 * len), len }
+    }
+
+    /// Whether these eight bytes begin with it.
+    #[inline(always)]
+    pub(crate) const fn begins(&self, word: u64) -> bool {
+        word & self.mask == self.word
     }
 }
 

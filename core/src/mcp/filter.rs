@@ -44,8 +44,15 @@ fn find(rows: &'static [Row], key: &Key<'_>) -> Option<(usize, &'static Row)> {
     if key.words == Words::NONE {
         rows.find(|(_, row)| row.name.is(key))
     } else {
-        rows.find(|(_, row)| row.name.words == key.words)
+        rows.find(|(_, row)| row.name.words.are(key.words))
     }
+}
+
+/// The revisions that require a member of the list which isn't among those seen.
+fn requiring(rows: &[Row], seen: u32) -> Set {
+    let required = rows.iter().enumerate().take_while(|(_, row)| !row.required.is_empty());
+    let missing = required.filter(|(place, _)| seen & 1 << place == 0);
+    missing.fold(Set::NONE, |set, (_, row)| set.or(row.required))
 }
 
 /// Follows the keys and values of one message's params or result.
@@ -63,7 +70,7 @@ pub(crate) struct Filter<'s> {
     /// The row of the key that came last, and its place in its list.
     row: Option<&'static Row>,
     place: usize,
-    /// The names one level lower, and which of them were met.
+    /// The names in the object one level lower that is passed, and which of them were met.
     below: &'static [Row],
     below_seen: u32,
     misspelt: Option<usize>,
@@ -106,7 +113,6 @@ impl<'s> Filter<'s> {
             }
             return;
         }
-        self.close_below();
         let known = match self.method {
             Some(method) if member == Member::Params => method.params,
             _ => META_ALONE,
@@ -114,7 +120,6 @@ impl<'s> Filter<'s> {
         if let Some((place, row)) = find(known, key) {
             self.seen |= 1 << place;
             (self.row, self.place) = (Some(row), place);
-            self.below = row.below;
         } else {
             self.look_closely(member, known, key);
         }
@@ -136,7 +141,6 @@ impl<'s> Filter<'s> {
             && let Some(row) = known.iter().find(|row| Unescaped::new(raw).eq(row.name.text.bytes()))
         {
             self.row = Some(row);
-            self.below = row.below;
         }
     }
 
@@ -155,17 +159,11 @@ impl<'s> Filter<'s> {
         core::ptr::eq(self.below, META)
     }
 
-    /// The object one level lower is left: what it had to have, it had or not.
-    #[inline(always)]
-    fn close_below(&mut self) {
-        let asked = !self.is_in_meta() || self.method.is_some_and(|method| method.request);
-        for (place, row) in self.below.iter().enumerate().take_while(|(_, row)| !row.required.is_empty()) {
-            if asked && self.below_seen & 1 << place == 0 {
-                self.taken = self.taken.minus(row.required);
-            }
-        }
-        self.below = &[];
-        self.below_seen = 0;
+    /// A key that came before the method did.
+    fn look_late(&mut self, level: usize, key: Cursor<'_>, text: &[u8]) {
+        let (start, plain) = (key.place(text), !key.bytes().contains(&b'\\'));
+        let token = Token { start, end: start + key.bytes().len(), plain };
+        self.look(Member::Params, level, &Key { text, token, words: Words::NONE });
     }
 
     /// A value of a kind that doesn't fit whatever its text.
@@ -240,17 +238,14 @@ impl Inside for Filter<'_> {
         if method.request != request || method.conditional {
             return Set::NONE;
         }
-        self.close_below();
         let Some(shapes) = self.shapes else { return Set::NONE };
         let mut taken =
             self.taken.and(if shapes.from == Direction::FromClient { method.client } else { method.server });
         if parts.get(Member::Params).is_none() {
             taken = taken.minus(method.params_required);
         }
-        for (place, row) in method.params.iter().enumerate().take_while(|(_, row)| !row.required.is_empty()) {
-            if self.seen & 1 << place == 0 {
-                taken = taken.minus(row.required);
-            }
+        if self.seen & method.needed != method.needed {
+            taken = taken.minus(requiring(method.params, self.seen));
         }
         // In 2026-07-28 each request has a `_meta`, the last of the list; a server has no requests at all.
         let has_meta = self.seen & 1 << (method.params.len() - 1) != 0;
@@ -258,8 +253,20 @@ impl Inside for Filter<'_> {
     }
 
     #[inline(always)]
-    fn goes_below(&self) -> bool {
-        !self.below.is_empty()
+    fn enter(&mut self) -> bool {
+        let below = self.row.map_or(&[][..], |row| row.below);
+        if below.is_empty() {
+            return false;
+        }
+        (self.below, self.below_seen) = (below, 0);
+        true
+    }
+
+    fn leave(&mut self) {
+        if !self.is_in_meta() || self.method.is_some_and(|method| method.request) {
+            self.taken = self.taken.minus(requiring(self.below, self.below_seen));
+        }
+        self.below = &[];
     }
 
     #[inline(always)]
@@ -269,15 +276,11 @@ impl Inside for Filter<'_> {
 
     fn misspelt(&mut self, text: &[u8], params: &[u8]) -> Option<usize> {
         if self.late {
-            let mut look = |level: usize, key: Cursor<'_>| {
-                let (start, plain) = (key.place(text), !key.bytes().contains(&b'\\'));
-                let token = Token { start, end: start + key.bytes().len(), plain };
-                self.look(Member::Params, level, &Key { text, token, words: Words::NONE });
-            };
             for (key, value) in Cursor::new(params).members() {
-                look(1, key);
-                for (key, _) in value.members() {
-                    look(2, key);
+                self.look_late(1, key, text);
+                if self.enter() {
+                    value.members().for_each(|(key, _)| self.look_late(2, key, text));
+                    self.leave();
                 }
             }
         }

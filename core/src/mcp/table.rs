@@ -81,13 +81,13 @@ impl Set {
 pub(super) struct Types(u8);
 
 impl Types {
-    const STRING: u8 = 1;
-    const NUMBER: u8 = 1 << 1;
-    const INTEGER: u8 = 1 << 2;
-    const BOOLEAN: u8 = 1 << 3;
-    const OBJECT: u8 = 1 << 4;
-    const ARRAY: u8 = 1 << 5;
-    const NULL: u8 = 1 << 6;
+    const OBJECT: u8 = 1 << Kind::Object as u8;
+    const ARRAY: u8 = 1 << Kind::Array as u8;
+    const STRING: u8 = 1 << Kind::String as u8;
+    const NUMBER: u8 = 1 << Kind::Number as u8;
+    const BOOLEAN: u8 = 1 << Kind::Bool as u8;
+    const NULL: u8 = 1 << Kind::Null as u8;
+    const INTEGER: u8 = 1 << 6;
     /// A string or an integer under the rules of request ids (306 to 308).
     const ID: u8 = 1 << 7;
 
@@ -119,15 +119,7 @@ impl Types {
     /// Whether a value of that kind fits, whatever its text. What doesn't may still, for its text.
     #[inline(always)]
     pub(super) const fn fit_all(self, kind: Kind) -> bool {
-        let bit = match kind {
-            Kind::String => Self::STRING,
-            Kind::Number => Self::NUMBER,
-            Kind::Bool => Self::BOOLEAN,
-            Kind::Object => Self::OBJECT,
-            Kind::Array => Self::ARRAY,
-            Kind::Null => Self::NULL,
-        };
-        self.0 & bit != 0
+        self.0 & 1 << kind as u8 != 0
     }
 
     /// Whether an integer of few digits fits.
@@ -239,6 +231,8 @@ pub(crate) struct Method {
     pub(super) params_required: Set,
     /// The members of its params, `_meta` last.
     pub(super) params: &'static [Member],
+    /// One bit for each of those that some revision requires, by its place.
+    pub(super) needed: u32,
     /// Whether a member is required only in some case, so that counting those that are there doesn't suffice.
     pub(super) conditional: bool,
     /// The members of its result.
@@ -270,7 +264,7 @@ pub(super) fn method_named(methods: Methods, raw: &[u8], plain: bool, words: Wor
         if words == Words::NONE {
             rows.find(|(_, method)| method.name.text.as_bytes() == raw)
         } else {
-            rows.find(|(short, _)| *short == words)
+            rows.find(|(short, _)| short.are(words))
         }
     } else {
         rows.find(|(_, method)| Unescaped::new(raw).eq(method.name.text.bytes()))

@@ -62,6 +62,7 @@ static PING: Method = Method {
     params: &[
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -79,6 +80,7 @@ static TASKS_GET: Method = Method {
         m("taskId", "string", "D", "D"),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[
         m("createdAt", "string", "D", "D"),
@@ -106,6 +108,7 @@ static INITIALIZE: Method = Method {
         m("protocolVersion", "string", "ABCD", "ABCD"),
         META_MEMBER,
     ],
+    needed: 0b111,
     conditional: false,
     result: &[
         m("capabilities", "object", "ABCD", "ABCD"),
@@ -127,6 +130,7 @@ static ROOTS_LIST: Method = Method {
     params: &[
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[
         m("roots", "array", "ABCDE", "ABCDE"),
@@ -146,6 +150,7 @@ static TASKS_LIST: Method = Method {
         m("cursor", "string", "D", ""),
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[
         m("tasks", "array", "D", "D"),
@@ -170,6 +175,7 @@ static TOOLS_CALL: Method = Method {
         m("task", "object", "D", "").with(&[m("ttl", "integer", "D", "")]),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[
         m("content", "array", "ABCDE", "ABCDE"),
@@ -193,6 +199,7 @@ static TOOLS_LIST: Method = Method {
         m("cursor", "string", "ABCDE", ""),
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[
         m("cacheScope", "string", "E", "E").rule(&Rule { values: &["private", "public"], ..RULE }),
@@ -219,6 +226,7 @@ static PROMPTS_GET: Method = Method {
         m("requestState", "string", "E", ""),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[
         m("messages", "array", "ABCDE", "ABCDE"),
@@ -240,6 +248,7 @@ static PROMPTS_LIST: Method = Method {
         m("cursor", "string", "ABCDE", ""),
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[
         m("cacheScope", "string", "E", "E").rule(&Rule { values: &["private", "public"], ..RULE }),
@@ -263,6 +272,7 @@ static TASKS_CANCEL: Method = Method {
         m("taskId", "string", "D", "D"),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[
         m("createdAt", "string", "D", "D"),
@@ -288,6 +298,7 @@ static TASKS_RESULT: Method = Method {
         m("taskId", "string", "D", "D"),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -305,6 +316,7 @@ static RESOURCES_LIST: Method = Method {
         m("cursor", "string", "ABCDE", ""),
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[
         m("cacheScope", "string", "E", "E").rule(&Rule { values: &["private", "public"], ..RULE }),
@@ -330,6 +342,7 @@ static RESOURCES_READ: Method = Method {
         m("requestState", "string", "E", ""),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[
         m("cacheScope", "string", "E", "E").rule(&Rule { values: &["private", "public"], ..RULE }),
@@ -351,6 +364,7 @@ static SERVER_DISCOVER: Method = Method {
     params: &[
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[
         m("cacheScope", "string", "E", "E").rule(&Rule { values: &["private", "public"], ..RULE }),
@@ -375,6 +389,7 @@ static LOGGING_SET_LEVEL: Method = Method {
         m("level", "string", "ABCD", "ABCD").rule(&Rule { values: &["alert", "critical", "debug", "emergency", "error", "info", "notice", "warning"], ..RULE }),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -397,6 +412,7 @@ static ELICITATION_CREATE: Method = Method {
         m("task", "object", "D", "").with(&[m("ttl", "integer", "D", "")]),
         META_MEMBER,
     ],
+    needed: 0b1111,
     conditional: true,
     result: &[
         m("action", "string", "CDE", "CDE").rule(&Rule { values: &["accept", "cancel", "decline"], ..RULE }),
@@ -419,6 +435,7 @@ static COMPLETION_COMPLETE: Method = Method {
         m("context", "object", "CDE", "").with(&[m("arguments", "object", "CDE", "")]),
         META_MEMBER,
     ],
+    needed: 0b11,
     conditional: true,
     result: &[
         m("completion", "object", "ABCDE", "ABCDE"),
@@ -439,6 +456,7 @@ static RESOURCES_SUBSCRIBE: Method = Method {
         m("uri", "string", "ABCD", "ABCD"),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -456,6 +474,7 @@ static SUBSCRIPTIONS_LISTEN: Method = Method {
         m("notifications", "object", "E", "E").with(&[m("promptsListChanged", "boolean", "E", ""), m("resourceSubscriptions", "array", "E", ""), m("resourcesListChanged", "boolean", "E", ""), m("toolsListChanged", "boolean", "E", "")]),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[
         m("_meta", "object", "E", "E").with(&[m("io.modelcontextprotocol/subscriptionId", "id", "E", "E")]),
@@ -478,6 +497,7 @@ static NOTIFICATIONS_MESSAGE: Method = Method {
         m("logger", "string", "ABCDE", ""),
         META_MEMBER,
     ],
+    needed: 0b11,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -495,6 +515,7 @@ static RESOURCES_UNSUBSCRIBE: Method = Method {
         m("uri", "string", "ABCD", "ABCD"),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -515,6 +536,7 @@ static NOTIFICATIONS_PROGRESS: Method = Method {
         m("total", "number", "ABCDE", ""),
         META_MEMBER,
     ],
+    needed: 0b11,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -542,6 +564,7 @@ static SAMPLING_CREATE_MESSAGE: Method = Method {
         m("tools", "array", "DE", "").rule(&Rule { each: Some(Types::of("object")), ..RULE }),
         META_MEMBER,
     ],
+    needed: 0b11,
     conditional: false,
     result: &[
         m("content", "object", "ABC", "ABC"),
@@ -566,6 +589,7 @@ static NOTIFICATIONS_CANCELLED: Method = Method {
         m("reason", "string", "ABCDE", ""),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -583,6 +607,7 @@ static RESOURCES_TEMPLATES_LIST: Method = Method {
         m("cursor", "string", "ABCDE", ""),
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[
         m("cacheScope", "string", "E", "E").rule(&Rule { values: &["private", "public"], ..RULE }),
@@ -605,6 +630,7 @@ static NOTIFICATIONS_INITIALIZED: Method = Method {
     params: &[
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -628,6 +654,7 @@ static NOTIFICATIONS_TASKS_STATUS: Method = Method {
         m("statusMessage", "string", "D", ""),
         META_MEMBER,
     ],
+    needed: 0b11111,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -645,6 +672,7 @@ static NOTIFICATIONS_RESOURCES_UPDATED: Method = Method {
         m("uri", "string", "ABCDE", "ABCDE"),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -661,6 +689,7 @@ static NOTIFICATIONS_ROOTS_LIST_CHANGED: Method = Method {
     params: &[
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -677,6 +706,7 @@ static NOTIFICATIONS_TOOLS_LIST_CHANGED: Method = Method {
     params: &[
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -694,6 +724,7 @@ static NOTIFICATIONS_ELICITATION_COMPLETE: Method = Method {
         m("elicitationId", "string", "D", "D"),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -710,6 +741,7 @@ static NOTIFICATIONS_PROMPTS_LIST_CHANGED: Method = Method {
     params: &[
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -726,6 +758,7 @@ static NOTIFICATIONS_RESOURCES_LIST_CHANGED: Method = Method {
     params: &[
         META_MEMBER,
     ],
+    needed: 0b0,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
@@ -743,6 +776,7 @@ static NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED: Method = Method {
         m("notifications", "object", "E", "E").with(&[m("promptsListChanged", "boolean", "E", ""), m("resourceSubscriptions", "array", "E", ""), m("resourcesListChanged", "boolean", "E", ""), m("toolsListChanged", "boolean", "E", "")]),
         META_MEMBER,
     ],
+    needed: 0b1,
     conditional: false,
     result: &[],
     input_required: Set::of(""),
