@@ -7,7 +7,7 @@
 
 use crate::code::{Code, Fault};
 use crate::json::{
-    Cursor, Halt, Kind as Json, Listener, Quoted, Token, Unescaped, Walker, Words, folds_to, is_integer,
+    Cursor, Halt, Kind as Json, Listener, Spelling, Token, Unescaped, Walker, Words, folds_to, is_integer,
     is_safe_integer, is_sound,
 };
 use crate::limits::{MAX_METHOD, Switch, Switches};
@@ -556,34 +556,35 @@ impl<I: Inside> Listener for Reader<'_, I> {
     /// The members of the envelope, each in code of its own: what nearly every message is made of.
     #[inline(always)]
     fn usual(&mut self, walker: &mut Walker<'_, '_>, mut at: usize, depth: usize) -> Result<Option<usize>, Halt> {
-        const JSONRPC: Quoted = Quoted::new("jsonrpc");
-        const VERSION: Quoted = Quoted::new("2.0");
-        const METHOD: Quoted = Quoted::new("method");
-        const ID: Quoted = Quoted::new("id");
-        const PARAMS: Quoted = Quoted::new("params");
-        const RESULT: Quoted = Quoted::new("result");
-        const ERROR: Quoted = Quoted::new("error");
+        const JSONRPC: Spelling = Spelling::new("jsonrpc\"");
+        const VERSION: Spelling = Spelling::new("2.0\"");
+        const METHOD: Spelling = Spelling::new("method\":");
+        const ID: Spelling = Spelling::new("id\":");
+        const PARAMS: Spelling = Spelling::new("params\":");
+        const RESULT: Spelling = Spelling::new("result\":");
+        const ERROR: Spelling = Spelling::new("error\":");
         // One comparison after another: which member comes is easier foretold so than by a jump to one of six places.
         let word = walker.word(at);
-        let end = if self.comes(walker, Member::Jsonrpc, word, JSONRPC, &mut at)? {
+        let end = if self.comes(walker, Member::Jsonrpc, word, JSONRPC, &mut at) {
+            walker.colon(&mut at)?;
             if walker.is_at(at, depth, VERSION) {
                 self.put(Member::Jsonrpc, Slot::new(Json::String, at, at + 5, true)).end()
             } else {
                 self.odd = true;
                 self.scalar(walker, Member::Jsonrpc, at, depth)?.end()
             }
-        } else if self.comes(walker, Member::Id, word, ID, &mut at)? {
+        } else if self.comes(walker, Member::Id, word, ID, &mut at) {
             self.envelope.ids += 1;
             let id = self.scalar(walker, Member::Id, at, depth)?;
             self.odd |= !self.is_usual_id(&id);
             id.end()
-        } else if self.comes(walker, Member::Method, word, METHOD, &mut at)? {
+        } else if self.comes(walker, Member::Method, word, METHOD, &mut at) {
             self.method(walker, at, depth)?
-        } else if self.comes(walker, Member::Params, word, PARAMS, &mut at)? {
+        } else if self.comes(walker, Member::Params, word, PARAMS, &mut at) {
             self.outer(walker, Member::Params, at, depth)?
-        } else if self.comes(walker, Member::Result, word, RESULT, &mut at)? {
+        } else if self.comes(walker, Member::Result, word, RESULT, &mut at) {
             self.outer(walker, Member::Result, at, depth)?
-        } else if self.comes(walker, Member::Error, word, ERROR, &mut at)? {
+        } else if self.comes(walker, Member::Error, word, ERROR, &mut at) {
             self.scalar(walker, Member::Error, at, depth)?.end()
         } else {
             self.usual_no_more(walker);
@@ -627,21 +628,22 @@ impl<I: Inside> Reader<'_, I> {
         slot
     }
 
-    /// Whether the key at `at`, which begins with `word`, is that member as it usually comes; then it is taken, and `at` is the value's place.
+    /// Whether the key at `at`, which begins with `word`, is that member as it usually comes; then it is taken, and `at` is the
+    /// place of what follows it.
     #[inline(always)]
     fn comes(
         &mut self,
         walker: &mut Walker<'_, '_>,
         member: Member,
         word: u64,
-        name: Quoted,
+        name: Spelling,
         at: &mut usize,
-    ) -> Result<bool, Halt> {
-        if !name.begins(word) || self.seen & member.bit() != 0 || !walker.take_known(at, name)? {
-            return Ok(false);
+    ) -> bool {
+        if !name.begins(word) || self.seen & member.bit() != 0 || !walker.take_known(at, name) {
+            return false;
         }
         self.seen |= member.bit();
-        Ok(true)
+        true
     }
 
     /// A member comes that isn't usual: from here on all keys of this message are compared with each other.

@@ -9,7 +9,7 @@
 
 use super::keys::{KeyHash, Keys, Trouble};
 use super::number::{number, short_integer};
-use super::string::{Escape, Quoted, SEPARATORS, Unescaped, Words, clean_run, escape, short_run, short_string};
+use super::string::{Escape, SEPARATORS, Spelling, Unescaped, Words, clean_run, escape, short_run, short_string};
 use super::{Kind, Token};
 use crate::code::{Code, Fault};
 use crate::limits::{MAX_DEPTH, MAX_KEY, Profile, Switch, Switches};
@@ -135,6 +135,12 @@ fn skip_space(text: &[u8], at: &mut usize) -> u8 {
     }
 }
 
+/// The same where a certain byte is likely to come at once.
+#[inline(always)]
+fn skip_space_to(likely: u8, text: &[u8], at: &mut usize) -> u8 {
+    if text.get(*at) == Some(&likely) { likely } else { skip_space(text, at) }
+}
+
 /// Whether a short key begins as the longer `__proto__` does. The other forbidden keys aren't short.
 #[inline(always)]
 const fn may_be_forbidden(words: Words) -> bool {
@@ -203,12 +209,12 @@ impl Walker<'_, '_> {
                         listener.value(self, name, at, depth + 1)?
                     }
                 };
-                byte = skip_space(self.ahead, &mut at);
+                byte = skip_space_to(b',', self.ahead, &mut at);
                 if byte != b',' {
                     break;
                 }
                 at += 1;
-                byte = skip_space(self.ahead, &mut at);
+                byte = skip_space_to(b'"', self.ahead, &mut at);
             }
             if byte != b'}' {
                 return Err(self.unexpected(Code::UnexpectedByte, at));
@@ -271,17 +277,17 @@ impl Walker<'_, '_> {
         self.ahead.get(at + 1..at + 9).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk))
     }
 
-    /// Takes the key that begins at `at`, and the colon, if there is room; `at` is the value's place then. Who calls this knows
-    /// that it is `name` as it is spelt and that the object had no such key before, and calls
+    /// Takes the key that begins at `at` if there is room; `at` is the place of what follows `name` and white space then. Who
+    /// calls this knows that it is `name` as it is spelt and that the object had no such key before, and calls
     /// [`hash_known`](Self::hash_known) before the object's first key that isn't taken in this way.
     #[inline(always)]
-    pub(crate) fn take_known(&mut self, at: &mut usize, name: Quoted) -> Result<bool, Halt> {
+    pub(crate) fn take_known(&mut self, at: &mut usize, name: Spelling) -> bool {
         if !self.keys.count(*at) {
-            return Ok(false);
+            return false;
         }
-        *at += name.len + 2;
-        self.colon(at)?;
-        Ok(true)
+        *at += 1 + name.len;
+        skip_space(self.ahead, at);
+        true
     }
 
     /// From here on the innermost object's keys are taken in any way.
@@ -292,7 +298,7 @@ impl Walker<'_, '_> {
 
     /// Whether the text goes on with that string at `at`, and it may stand there.
     #[inline(always)]
-    pub(crate) fn is_at(&self, at: usize, depth: usize, string: Quoted) -> bool {
+    pub(crate) fn is_at(&self, at: usize, depth: usize, string: Spelling) -> bool {
         depth < self.shallow && self.byte(at) == b'"' && string.begins(self.word(at))
     }
 
@@ -319,8 +325,8 @@ impl Walker<'_, '_> {
 
     /// Passes the colon behind a key and what white space there is, up to the value. Gives the value's first byte.
     #[inline(always)]
-    fn colon(&mut self, at: &mut usize) -> Result<u8, Halt> {
-        if skip_space(self.ahead, at) != b':' {
+    pub(crate) fn colon(&mut self, at: &mut usize) -> Result<u8, Halt> {
+        if skip_space_to(b':', self.ahead, at) != b':' {
             return Err(self.unexpected(Code::UnexpectedByte, *at));
         }
         *at += 1;
@@ -394,7 +400,7 @@ impl Walker<'_, '_> {
                 if depth == outer {
                     return Ok(at);
                 }
-                byte = skip_space(text, &mut at);
+                byte = skip_space_to(b',', text, &mut at);
                 if byte == b',' {
                     at += 1;
                     byte = skip_space(text, &mut at);

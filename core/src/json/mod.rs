@@ -14,7 +14,7 @@ pub(crate) use check::{Halt, Listener, Stop, Text, Walker, walk};
 pub use cursor::{Cursor, Elements, Members};
 pub(crate) use keys::KeyHash;
 pub(crate) use number::{is_integer, is_integral, is_plain_integer, is_safe_integer};
-pub(crate) use string::{Quoted, Unescaped, Words, folds_to, is_sound};
+pub(crate) use string::{Spelling, Unescaped, Words, folds_to, is_sound};
 
 use crate::code::Fault;
 

@@ -132,22 +132,21 @@ const MASKS: ([u64; 17], [u64; 17]) = {
     masks
 };
 
-/// A string of at most 7 bytes as it stands in a line.
+/// A string of a few bytes as it stands in a line behind its opening quote, and perhaps what follows it.
 #[derive(Clone, Copy)]
-pub(crate) struct Quoted {
-    /// Its bytes and the closing quote, the first lowest.
+pub(crate) struct Spelling {
+    /// The bytes, the first lowest.
     word: u64,
     /// Which bits of a word these are.
     mask: u64,
     pub(super) len: usize,
 }
 
-impl Quoted {
+impl Spelling {
     /// For constants.
-    pub(crate) const fn new(string: &str) -> Self {
-        assert!(string.len() < 8, "a string and its quote fill more than a word");
-        let len = string.len();
-        Self { word: Words::of(string).low | (b'"' as u64) << (8 * len), mask: u64::MAX >> (56 - 8 * len), len }
+    pub(crate) const fn new(bytes: &str) -> Self {
+        assert!(!bytes.is_empty() && bytes.len() <= 8, "more than a word, or nothing");
+        Self { word: Words::of(bytes).low, mask: u64::MAX >> (64 - 8 * bytes.len()), len: bytes.len() }
     }
 
     /// Whether these eight bytes begin with it.
