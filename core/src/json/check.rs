@@ -502,6 +502,8 @@ impl Walker<'_, '_> {
     #[inline(never)]
     fn string_from(&mut self, mut at: usize, key: bool) -> Result<(usize, bool), Halt> {
         let mut plain = true;
+        // Most strings without escapes end within this; between escapes the runs are shorter.
+        at = short_run(self.text, at);
         loop {
             at = if self.stop_beyond_ascii {
                 clean_run::<true>(self.text, at)
