@@ -25,6 +25,7 @@ mod code;
 mod framer;
 mod gate;
 mod json;
+mod judge;
 mod limits;
 mod mcp;
 mod options;
