@@ -174,7 +174,8 @@ def table(name: str, doc: str, methods: list[str]) -> list[str]:
 
 def render(data: dict[str, Any]) -> str:
     methods: Members = data["methods"]
-    names = sorted(methods, key=lambda name: (len(name), name))
+    # The method that most lines call first, then those with short names, whose words are compared.
+    names = sorted(methods, key=lambda name: (name != "tools/call", len(name), name))
     lines = [HEAD, "/// The well-known keys of `_meta`.\n", "#[rustfmt::skip]\n"]
     lines += ["pub(super) static META: &[Member] = &[\n"]
     lines += [f"    {row},\n" for row in meta_rows(data["meta"])]

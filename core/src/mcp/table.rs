@@ -254,7 +254,7 @@ impl Method {
     }
 }
 
-/// The methods of some revisions, each with the words of its name, those with short names first.
+/// The methods of some revisions, each with the words of its name, the one that is called most first.
 pub(crate) type Methods = &'static [(Words, &'static Method)];
 
 /// The method of that name, which is given between its quotes.

@@ -53,6 +53,34 @@ pub(super) static META_ALONE: &[Member] = &[META_MEMBER];
 pub(super) static TASK_RESULT: &[Member] = &[m("task", "object", "D", "D")];
 
 #[rustfmt::skip]
+static TOOLS_CALL: Method = Method {
+    name: Name::new("tools/call"),
+    request: true,
+    client: Set::of("ABCDE"),
+    server: Set::of(""),
+    params_required: Set::of("ABCDE"),
+    params: &[
+        m("name", "string", "ABCDE", "ABCDE"),
+        m("arguments", "object", "ABCDE", ""),
+        m("inputResponses", "object", "E", "").rule(&Rule { each: Some(Types::of("object")), ..RULE }),
+        m("requestState", "string", "E", ""),
+        m("task", "object", "D", "").with(&[m("ttl", "integer", "D", "")]),
+        META_MEMBER,
+    ],
+    needed: 0b1,
+    conditional: false,
+    result: &[
+        m("content", "array", "ABCDE", "ABCDE"),
+        m("resultType", "string", "E", "E"),
+        m("isError", "boolean", "ABCDE", ""),
+        m("structuredContent", "object", "CD", ""),
+        m("structuredContent", "any", "E", ""),
+    ],
+    input_required: Set::of("E"),
+    task_result: Set::of("D"),
+};
+
+#[rustfmt::skip]
 static PING: Method = Method {
     name: Name::new("ping"),
     request: true,
@@ -158,34 +186,6 @@ static TASKS_LIST: Method = Method {
     ],
     input_required: Set::of(""),
     task_result: Set::of(""),
-};
-
-#[rustfmt::skip]
-static TOOLS_CALL: Method = Method {
-    name: Name::new("tools/call"),
-    request: true,
-    client: Set::of("ABCDE"),
-    server: Set::of(""),
-    params_required: Set::of("ABCDE"),
-    params: &[
-        m("name", "string", "ABCDE", "ABCDE"),
-        m("arguments", "object", "ABCDE", ""),
-        m("inputResponses", "object", "E", "").rule(&Rule { each: Some(Types::of("object")), ..RULE }),
-        m("requestState", "string", "E", ""),
-        m("task", "object", "D", "").with(&[m("ttl", "integer", "D", "")]),
-        META_MEMBER,
-    ],
-    needed: 0b1,
-    conditional: false,
-    result: &[
-        m("content", "array", "ABCDE", "ABCDE"),
-        m("resultType", "string", "E", "E"),
-        m("isError", "boolean", "ABCDE", ""),
-        m("structuredContent", "object", "CD", ""),
-        m("structuredContent", "any", "E", ""),
-    ],
-    input_required: Set::of("E"),
-    task_result: Set::of("D"),
 };
 
 #[rustfmt::skip]
@@ -786,12 +786,12 @@ static NOTIFICATIONS_SUBSCRIPTIONS_ACKNOWLEDGED: Method = Method {
 /// The methods of all revisions.
 #[rustfmt::skip]
 pub(super) static ALL: Methods = &[
+    (TOOLS_CALL.name.words, &TOOLS_CALL),
     (PING.name.words, &PING),
     (TASKS_GET.name.words, &TASKS_GET),
     (INITIALIZE.name.words, &INITIALIZE),
     (ROOTS_LIST.name.words, &ROOTS_LIST),
     (TASKS_LIST.name.words, &TASKS_LIST),
-    (TOOLS_CALL.name.words, &TOOLS_CALL),
     (TOOLS_LIST.name.words, &TOOLS_LIST),
     (PROMPTS_GET.name.words, &PROMPTS_GET),
     (PROMPTS_LIST.name.words, &PROMPTS_LIST),
@@ -825,10 +825,10 @@ pub(super) static ALL: Methods = &[
 /// The methods of 2024-11-05.
 #[rustfmt::skip]
 pub(super) static V2024_11_05: Methods = &[
+    (TOOLS_CALL.name.words, &TOOLS_CALL),
     (PING.name.words, &PING),
     (INITIALIZE.name.words, &INITIALIZE),
     (ROOTS_LIST.name.words, &ROOTS_LIST),
-    (TOOLS_CALL.name.words, &TOOLS_CALL),
     (TOOLS_LIST.name.words, &TOOLS_LIST),
     (PROMPTS_GET.name.words, &PROMPTS_GET),
     (PROMPTS_LIST.name.words, &PROMPTS_LIST),
@@ -854,10 +854,10 @@ pub(super) static V2024_11_05: Methods = &[
 /// The methods of 2025-03-26.
 #[rustfmt::skip]
 pub(super) static V2025_03_26: Methods = &[
+    (TOOLS_CALL.name.words, &TOOLS_CALL),
     (PING.name.words, &PING),
     (INITIALIZE.name.words, &INITIALIZE),
     (ROOTS_LIST.name.words, &ROOTS_LIST),
-    (TOOLS_CALL.name.words, &TOOLS_CALL),
     (TOOLS_LIST.name.words, &TOOLS_LIST),
     (PROMPTS_GET.name.words, &PROMPTS_GET),
     (PROMPTS_LIST.name.words, &PROMPTS_LIST),
@@ -883,10 +883,10 @@ pub(super) static V2025_03_26: Methods = &[
 /// The methods of 2025-06-18.
 #[rustfmt::skip]
 pub(super) static V2025_06_18: Methods = &[
+    (TOOLS_CALL.name.words, &TOOLS_CALL),
     (PING.name.words, &PING),
     (INITIALIZE.name.words, &INITIALIZE),
     (ROOTS_LIST.name.words, &ROOTS_LIST),
-    (TOOLS_CALL.name.words, &TOOLS_CALL),
     (TOOLS_LIST.name.words, &TOOLS_LIST),
     (PROMPTS_GET.name.words, &PROMPTS_GET),
     (PROMPTS_LIST.name.words, &PROMPTS_LIST),
@@ -913,12 +913,12 @@ pub(super) static V2025_06_18: Methods = &[
 /// The methods of 2025-11-25.
 #[rustfmt::skip]
 pub(super) static V2025_11_25: Methods = &[
+    (TOOLS_CALL.name.words, &TOOLS_CALL),
     (PING.name.words, &PING),
     (TASKS_GET.name.words, &TASKS_GET),
     (INITIALIZE.name.words, &INITIALIZE),
     (ROOTS_LIST.name.words, &ROOTS_LIST),
     (TASKS_LIST.name.words, &TASKS_LIST),
-    (TOOLS_CALL.name.words, &TOOLS_CALL),
     (TOOLS_LIST.name.words, &TOOLS_LIST),
     (PROMPTS_GET.name.words, &PROMPTS_GET),
     (PROMPTS_LIST.name.words, &PROMPTS_LIST),
@@ -949,8 +949,8 @@ pub(super) static V2025_11_25: Methods = &[
 /// The methods of 2026-07-28.
 #[rustfmt::skip]
 pub(super) static V2026_07_28: Methods = &[
-    (ROOTS_LIST.name.words, &ROOTS_LIST),
     (TOOLS_CALL.name.words, &TOOLS_CALL),
+    (ROOTS_LIST.name.words, &ROOTS_LIST),
     (TOOLS_LIST.name.words, &TOOLS_LIST),
     (PROMPTS_GET.name.words, &PROMPTS_GET),
     (PROMPTS_LIST.name.words, &PROMPTS_LIST),
