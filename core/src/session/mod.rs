@@ -55,12 +55,15 @@ enum Handshake {
 /// let (client, server) = (Options::new(Direction::FromClient, key), Options::new(Direction::FromServer, key));
 /// // Four slots for each request of either side that may be in flight at once.
 /// let mut tracker = Tracker::new(&client, &server, [Slot::EMPTY; 4 * 8])?;
-/// let mut gate = Gate::new(client, Inline::<1024, 64>::new())?;
-/// let fed = gate.feed_with(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n", &mut tracker);
-/// match fed.event {
-///     Event::Refused(refusal) => assert_eq!(refusal.code().name(), "not_initialized"),
-///     _ => unreachable!(),
-/// }
+/// let mut client = Gate::new(client, Inline::<1024, 128>::new())?;
+/// let mut server = Gate::new(server, Inline::<1024, 128>::new())?;
+/// // Each line goes through its sender's gate, with the tracker. Where one gate has closed the host stops both.
+/// let fed = client.feed_with(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n", &mut tracker);
+/// assert!(matches!(fed.event, Event::Message(_)));
+/// assert_eq!(tracker.in_flight(Direction::FromClient), 1);
+/// let fed = server.feed_with(b"{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{}}\n", &mut tracker);
+/// let Event::Refused(refusal) = fed.event else { unreachable!() };
+/// assert_eq!(refusal.code().name(), "unknown_response");
 /// # Ok::<(), linegate::BadOptions>(())
 /// ```
 pub struct Tracker<T> {
