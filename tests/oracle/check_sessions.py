@@ -7,7 +7,7 @@ import json
 import sys
 from typing import Any
 
-from check_vectors import SESSIONS, VECTORS
+from check_vectors import SESSIONS, VECTORS, judge_files
 from linegate_session import Session
 
 
@@ -29,20 +29,7 @@ def differences(vector: dict[str, Any]) -> list[str]:
 
 
 def main() -> int:
-    names: set[str] = set()
-    count = wrong = 0
-    for line in (VECTORS / SESSIONS).read_bytes().splitlines():
-        vector = json.loads(line)
-        count += 1
-        found = differences(vector)
-        if vector["name"] in names:
-            found.append("the name stands twice")
-        names.add(vector["name"])
-        if found:
-            wrong += 1
-            print(vector["name"], *found, sep="\n  ")
-    print(f"{count} transcripts, {wrong} differ", file=sys.stderr)
-    return 1 if wrong or not count else 0
+    return judge_files([VECTORS / SESSIONS], differences, "transcripts")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import base64
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 from linegate_oracle import Options, Refused, judge
 
@@ -49,22 +49,28 @@ def differences(vector: dict[str, Any]) -> list[str]:
     return found
 
 
-def main() -> int:
+def judge_files(paths: list[Path], differences_of: Callable[[dict[str, Any]], list[str]], what: str) -> int:
+    """Prints where the oracle and these files differ, and how many there are; 1 where any does or there are none."""
     names: set[str] = set()
     count = wrong = 0
-    for path in sorted(path for path in VECTORS.glob("*.jsonl") if path.name != SESSIONS):
+    for path in paths:
         for line in path.read_bytes().splitlines():
             vector = json.loads(line)
             count += 1
-            found = differences(vector)
+            found = differences_of(vector)
             if vector["name"] in names:
                 found.append("the name stands twice")
             names.add(vector["name"])
             if found:
                 wrong += 1
                 print(vector["name"], *found, sep="\n  ")
-    print(f"{count} vectors, {wrong} differ", file=sys.stderr)
+    print(f"{count} {what}, {wrong} differ", file=sys.stderr)
     return 1 if wrong or not count else 0
+
+
+def main() -> int:
+    paths = sorted(path for path in VECTORS.glob("*.jsonl") if path.name != SESSIONS)
+    return judge_files(paths, differences, "vectors")
 
 
 if __name__ == "__main__":
