@@ -33,13 +33,16 @@ pub enum Stage {
     Mcp,
     /// 45x: the message in its session.
     Session,
+    /// 5xx: the call as an action of the host, after the gate accepted its line.
+    Action,
     /// 9xx: faults of the caller of this library, never of the peer.
     Caller,
 }
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Self; 6] = [Self::Frame, Self::Json, Self::Rpc, Self::Mcp, Self::Session, Self::Caller];
+    pub const ALL: [Self; 7] =
+        [Self::Frame, Self::Json, Self::Rpc, Self::Mcp, Self::Session, Self::Action, Self::Caller];
 
     /// The stage's name as `scan`, audit records and docs spell it.
     #[must_use]
@@ -50,6 +53,7 @@ impl Stage {
             Self::Rpc => "rpc",
             Self::Mcp => "mcp",
             Self::Session => "session",
+            Self::Action => "action",
             Self::Caller => "caller",
         }
     }
@@ -233,6 +237,14 @@ codes! {
         "The request was answered already.";
     459 UnknownSubscription "unknown_subscription" Session None, false,
         "The notification belongs to no subscription that is open, or does not say to which.";
+    501 UnknownTool "unknown_tool" Action PARAMS, false,
+        "There is no tool of this name here.";
+    502 ArgumentsSchema "arguments_schema" Action PARAMS, false,
+        "The arguments don't fit the tool's schema.";
+    503 NotAuthorized "not_authorized" Action PARAMS, false,
+        "The call is not allowed here; nothing was done.";
+    505 SwitchNotGranted "switch_not_granted" Action REQUEST, false,
+        "The line passed only because a rule is loosened here, and that is not granted for actions.";
     902 BufferTooSmall "buffer_too_small" Caller None, false,
         "The buffer given is too small; nothing was written.";
     903 BadOptions "bad_options" Caller None, false,

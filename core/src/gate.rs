@@ -6,14 +6,16 @@
 //! run of replies, whether the session is over, and, in a session, that a request it answered waits no longer.
 
 use crate::audit::Fingerprint;
-use crate::code::{Code, Fault, Stage};
+use crate::code::{Code, Fault};
 use crate::framer::{Cut, Framer, strip_cr};
-use crate::judge::{Judge, Refused, ShortTable, Told, Verdict};
-use crate::limits::{Direction, Switch};
-use crate::options::{BadOptions, ErrorId, Options, Policy};
+use crate::judge::{Judge, Refused, ShortTable, Verdict};
+use crate::limits::Switch;
+use crate::message::Message;
+use crate::options::{BadOptions, Options};
 use crate::refusal::Refusal;
-use crate::rpc::{Member, Message};
+use crate::rpc::Member;
 use crate::session::{Slot, Tracker, Tracking};
+use crate::standing::{Counters, Standing};
 use crate::storage::Storage;
 
 /// A verdict, or none yet.
@@ -39,35 +41,6 @@ pub struct Fed<'a> {
     pub consumed: usize,
     /// The verdict.
     pub event: Event<'a>,
-}
-
-/// What a gate has counted since its start or reset. Refusals only: what was executed is counted elsewhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Counters {
-    /// Lines accepted.
-    pub accepted: u64,
-    /// Empty lines skipped, where the switch allows them.
-    pub blank_lines: u64,
-    /// Carriage returns stripped before a line feed.
-    pub stripped_crs: u64,
-    /// Replies that were due.
-    pub replies: u64,
-    refused: [u64; 5],
-}
-
-impl Counters {
-    /// Lines refused by a stage.
-    #[must_use]
-    pub fn refused(&self, stage: Stage) -> u64 {
-        self.refused.get(stage as usize).copied().unwrap_or(0)
-    }
-
-    /// Lines refused.
-    #[must_use]
-    pub fn refused_total(&self) -> u64 {
-        self.refused.iter().sum()
-    }
 }
 
 /// Judges one stream, line by line.
@@ -96,16 +69,7 @@ pub struct Gate<S> {
     storage: S,
     framer: Framer,
     judge: Judge,
-    session: Session,
-}
-
-/// What a session remembers.
-#[derive(Default)]
-struct Session {
-    closed: bool,
-    sequence: u64,
-    replies_in_a_row: u32,
-    counters: Counters,
+    standing: Standing,
 }
 
 impl<S: Storage> Gate<S> {
@@ -129,7 +93,7 @@ impl<S: Storage> Gate<S> {
             storage,
             framer: Framer::new(options.limits.max_frame as usize),
             judge: Judge::new(options),
-            session: Session::default(),
+            standing: Standing::default(),
         })
     }
 
@@ -156,7 +120,7 @@ impl<S: Storage> Gate<S> {
     fn feed_any<'a, const TRACKED: bool>(&'a mut self, input: &'a [u8], mut tracking: Option<Tracking<'_>>) -> Fed<'a> {
         let mut consumed = 0;
         let (len, content_len, inside) = loop {
-            if self.session.closed {
+            if self.standing.closed {
                 return Fed { consumed: input.len(), event: Event::Closed };
             }
             let rest = input.get(consumed..).unwrap_or_default();
@@ -166,7 +130,7 @@ impl<S: Storage> Gate<S> {
             match cut {
                 Cut::NeedMore => return Fed { consumed, event: Event::NeedMore },
                 Cut::Early { fault, covered } => {
-                    self.session.sequence += 1;
+                    self.standing.sequence += 1;
                     let held = self.storage.frame().get(..held.min(covered)).unwrap_or_default();
                     let fresh = rest.get(..covered - held.len()).unwrap_or_default();
                     let fingerprint = Fingerprint::new(self.judge.options.audit_key, &[held, fresh]);
@@ -177,16 +141,16 @@ impl<S: Storage> Gate<S> {
                         &[],
                         tracking.as_mut(),
                     );
-                    let refusal = self.session.refuse(&self.judge.options, told);
+                    let refusal = self.standing.refuse(&self.judge.options, told);
                     return Fed { consumed, event: Event::Refused(refusal) };
                 }
                 Cut::Line { len, inside } => {
                     let inside = inside.then_some(rest);
                     let (content, stripped) = strip_cr(within(inside, self.storage.frame(), len));
-                    self.session.counters.stripped_crs += u64::from(stripped);
-                    self.session.sequence += 1;
+                    self.standing.counters.stripped_crs += u64::from(stripped);
+                    self.standing.sequence += 1;
                     if content.is_empty() && self.judge.options.allowed.contains(Switch::BlankLines) {
-                        self.session.counters.blank_lines += 1;
+                        self.standing.counters.blank_lines += 1;
                         continue;
                     }
                     break (len, content.len(), inside);
@@ -209,23 +173,23 @@ impl<S: Storage> Gate<S> {
             }
         };
         match verdict {
-            Verdict::Accept { loosened, batch, method_len } => {
-                self.session.replies_in_a_row = 0;
-                self.session.counters.accepted += 1;
-                let text = within(inside, self.storage.frame(), content_len);
+            Verdict::Accept { loosened, batch, method_len, revisions } => {
+                self.standing.accept();
+                let line = within(inside, self.storage.frame(), len);
+                let text = line.get(..content_len).unwrap_or_default();
                 let envelope = (!batch).then_some(&self.judge.envelope);
                 let method = envelope
                     .and_then(|envelope| envelope.get(Member::Method))
                     .and_then(|slot| if slot.plain { slot.string(text) } else { self.judge.method.get(..method_len) });
-                let (sequence, line_len) = (self.session.sequence, len);
-                let message = Message { text, envelope, method, loosened, sequence, line_len };
+                let (options, standing) = (&self.judge.options, &mut self.standing);
+                let message = Message { text, line, envelope, method, loosened, revisions, options, standing };
                 Fed { consumed, event: Event::Message(message) }
             }
             Verdict::Refuse(refused) => {
                 let line = within(inside, self.storage.frame(), len);
                 let fingerprint = Fingerprint::new(self.judge.options.audit_key, &[line]);
                 let told = self.judge.told::<TRACKED>(refused, len, fingerprint, line, tracking.as_mut());
-                let refusal = self.session.refuse(&self.judge.options, told);
+                let refusal = self.standing.refuse(&self.judge.options, told);
                 Fed { consumed, event: Event::Refused(refusal) }
             }
         }
@@ -233,33 +197,33 @@ impl<S: Storage> Gate<S> {
 
     /// The end of input. A line without its line feed is refused (104); the session is over either way.
     pub fn finish(&mut self) -> Event<'_> {
-        let cut_off = self.framer.finish().filter(|_| !self.session.closed);
+        let cut_off = self.framer.finish().filter(|_| !self.standing.closed);
         let event = match cut_off {
             None => Event::Closed,
             Some(len) => {
-                self.session.sequence += 1;
+                self.standing.sequence += 1;
                 let line = self.storage.frame().get(..len).unwrap_or_default();
                 let fingerprint = Fingerprint::new(self.judge.options.audit_key, &[line]);
                 let fault = Fault { code: Code::Truncated, at: len };
                 let refused = Refused { answer: false, ..Refused::unread(fault) };
                 let told = self.judge.told::<false>(refused, len, fingerprint, &[], None);
-                Event::Refused(self.session.refuse(&self.judge.options, told))
+                Event::Refused(self.standing.refuse(&self.judge.options, told))
             }
         };
-        self.session.closed = true;
+        self.standing.closed = true;
         event
     }
 
     /// Begins a new session with the same options: counters, sequence and what is held of a line are gone.
     pub fn reset(&mut self) {
         self.framer = Framer::new(self.judge.options.limits.max_frame as usize);
-        self.session = Session::default();
+        self.standing = Standing::default();
     }
 
     /// Whether the session is over.
     #[must_use]
     pub const fn is_closed(&self) -> bool {
-        self.session.closed
+        self.standing.closed
     }
 
     /// Whether the input stands inside a line that was refused before its end: what comes up to its line feed is discarded.
@@ -271,7 +235,7 @@ impl<S: Storage> Gate<S> {
     /// What was counted since the start or reset.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
-        &self.session.counters
+        &self.standing.counters
     }
 
     /// The options, with limits as the storage can hold them.
@@ -292,53 +256,8 @@ impl<S> core::fmt::Debug for Gate<S> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Gate")
             .field("options", &self.judge.options)
-            .field("closed", &self.session.closed)
-            .field("counters", &self.session.counters)
+            .field("closed", &self.standing.closed)
+            .field("counters", &self.standing.counters)
             .finish_non_exhaustive()
-    }
-}
-
-impl Session {
-    fn refuse<'a>(&mut self, options: &Options, told: Told<'a>) -> Refusal<'a> {
-        let Told { fault: Fault { code, at }, frame_len, fingerprint, id, answer, settles, requested, revisions } =
-            told;
-        if let Some(count) = self.counters.refused.get_mut(code.stage() as usize) {
-            *count += 1;
-        }
-        let rpc_code = code.rpc_code().filter(|_| answer && options.direction == Direction::FromClient);
-        let reply_due = rpc_code.is_some() && self.replies_in_a_row < options.limits.max_replies;
-        if reply_due {
-            self.replies_in_a_row += 1;
-            self.counters.replies += 1;
-        }
-        let closes = match options.policy {
-            Policy::CloseAll => true,
-            Policy::CloseMalformed => code.closes(),
-            Policy::Continue => code == Code::Truncated,
-        };
-        self.closed |= closes;
-        let null_id = match options.error_id {
-            ErrorId::ByRevision => !revisions.omits_error_id(),
-            ErrorId::Null => true,
-            ErrorId::Absent => false,
-        };
-        let (sequence, direction) = (self.sequence, options.direction);
-        let supported = options.versions;
-        Refusal {
-            code,
-            at,
-            frame_len,
-            sequence,
-            direction,
-            fingerprint,
-            id,
-            rpc_code,
-            reply_due,
-            null_id,
-            closes,
-            settles,
-            requested,
-            supported,
-        }
     }
 }

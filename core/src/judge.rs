@@ -10,6 +10,7 @@ use crate::json::{Cursor, KeyHash, Stop, Text, Unescaped, Walker, is_sound, walk
 use crate::limits::{Direction, MAX_DEPTH, MAX_METHOD, Profile, Switch, Switches};
 use crate::mcp::{Filter, Line, Method, Set, Shapes};
 use crate::options::{Batches, Options};
+use crate::refusal::{Detail, Reply};
 use crate::rpc::{Envelope, Kind, Member, Parts, Reader, Shape, Slot};
 use crate::session::{Passed, Tracking};
 
@@ -34,7 +35,13 @@ pub(crate) struct Judge {
 
 /// A line's verdict, by places in it.
 pub(crate) enum Verdict {
-    Accept { loosened: Switches, batch: bool, method_len: usize },
+    Accept {
+        loosened: Switches,
+        batch: bool,
+        method_len: usize,
+        /// The revisions that it may be of.
+        revisions: Set,
+    },
     Refuse(Refused),
 }
 
@@ -76,7 +83,8 @@ pub(crate) struct Told<'a> {
     pub(crate) frame_len: usize,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) id: Option<&'a [u8]>,
-    pub(crate) answer: bool,
+    pub(crate) reply: Reply,
+    pub(crate) detail: Detail,
     /// The id of the request that its refusal leaves without an answer.
     pub(crate) settles: Option<&'a [u8]>,
     /// The version that it asked for in vain.
@@ -226,8 +234,12 @@ impl Judge {
         }
         let by = self.options.revision.set();
         let sure = by.is_empty() || (!TRACKED && certain.meets(by));
-        if !sure && let Err(misfit) = self.judge_protocol::<TRACKED>(content, batch, certain, tracking) {
-            return refuse(misfit);
+        let mut revisions = certain.and(by);
+        if !sure {
+            match self.judge_protocol::<TRACKED>(content, batch, certain, tracking) {
+                Ok(taken) => revisions = taken,
+                Err(misfit) => return refuse(misfit),
+            }
         }
         // A method that was written with escapes is kept without.
         let mut method_len = 0;
@@ -238,10 +250,11 @@ impl Judge {
                 method_len += 1;
             }
         }
-        Verdict::Accept { loosened: loosened.minus(Profile::Strict.allowed()), batch, method_len }
+        Verdict::Accept { loosened: loosened.minus(Profile::Strict.allowed()), batch, method_len, revisions }
     }
 
-    /// What MCP and the session have against a message that JSON-RPC takes, by reading it again.
+    /// What MCP and the session have against a message that JSON-RPC takes, by reading it again; else the revisions that it may
+    /// be of.
     #[inline(never)]
     fn judge_protocol<const TRACKED: bool>(
         &self,
@@ -249,7 +262,7 @@ impl Judge {
         batch: bool,
         certain: Set,
         tracking: Option<&mut Tracking<'_>>,
-    ) -> Result<(), Misfit> {
+    ) -> Result<Set, Misfit> {
         let tracking = if TRACKED { tracking } else { None };
         let whole = Cursor::new(content.trim_ascii());
         let line = |value: Cursor<'_>, parts: Parts| {
@@ -260,13 +273,13 @@ impl Judge {
             let line = line(whole, self.envelope.slots);
             let Some(tracking) = tracking else {
                 let by = self.options.revision.set();
-                return self.shapes.judge(&line, by, None).map_or(Ok(()), |fault| Err(Misfit { fault, by }));
+                return self.shapes.judge(&line, by, None).map_or(Ok(by), |fault| Err(Misfit { fault, by }));
             };
             let method = self.method_of(&line);
             let by = tracking.revisions(&line, method, self.options.direction);
             return self
                 .judge_shape(&line, method, by, certain, tracking)
-                .and_then(|taken| tracking.admit(iter::once(self.passed(line, taken))))
+                .and_then(|taken| tracking.admit(iter::once(self.passed(line, taken))).map(|()| taken))
                 .map_err(|fault| Misfit { fault, by });
         }
         // Stage by stage over the whole line. Batches are of one revision, which the host named.
@@ -277,7 +290,8 @@ impl Judge {
             let answered = tracking.as_ref().and_then(|tracking| tracking.answered(&line, self.options.direction));
             self.shapes.judge(&line, by, answered.as_ref()).map_or(Ok(()), |fault| Err(misfit(fault)))?;
         }
-        tracking.map_or(Ok(()), |tracking| tracking.admit(lines.map(|line| self.passed(line, by)))).map_err(misfit)
+        let admitted = tracking.map_or(Ok(()), |tracking| tracking.admit(lines.map(|line| self.passed(line, by))));
+        admitted.map(|()| by).map_err(misfit)
     }
 
     /// The MCP stage with what the session knows: the revisions that take a message.
@@ -342,6 +356,7 @@ impl Judge {
             let fits = version.inside().len() <= MAX_REQUESTED && is_sound(version.inside(), self.options.allowed);
             if fits { version.bytes() } else { b"\"\"" }
         });
-        Told { fault, frame_len, fingerprint, id, answer, settles, requested, revisions }
+        let reply = if answer { Reply::to(fault.code) } else { Reply::None };
+        Told { fault, frame_len, fingerprint, id, reply, detail: Detail::default(), settles, requested, revisions }
     }
 }

@@ -14,12 +14,14 @@
 //! is passed on is exactly the bytes that were checked. A fault of the peer is data, an [`Event`]; a fault of the caller is
 //! an error of the API. Everything is bounded: see [`Limits`].
 //!
-//! No heap, no I/O, no panic, and no recursion that input could drive. [`Gate::feed`] shows the loop.
+//! No heap, no I/O, no panic, and no recursion that input could drive. [`Gate`] shows the loop; [`action`] goes on from an
+//! accepted message to an effect.
 
 #![no_std]
 #![deny(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod action;
 mod audit;
 mod code;
 mod framer;
@@ -28,22 +30,28 @@ mod json;
 mod judge;
 mod limits;
 mod mcp;
+mod message;
 mod options;
 mod refusal;
+mod response;
 mod rpc;
 mod session;
+mod standing;
 mod storage;
 
 pub use audit::{Fingerprint, Record};
 pub use code::{
     Code, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Stage, UNSUPPORTED_VERSION,
 };
-pub use gate::{Counters, Event, Fed, Gate};
+pub use gate::{Event, Fed, Gate};
 pub use json::{Cursor, Elements, Kind as JsonKind, Members};
 pub use limits::{AuditKey, Direction, Limits, MAX_DEPTH, MAX_FRAME, MAX_KEY, MAX_METHOD, Profile, Switch, Switches};
 pub use mcp::Revision;
+pub use message::Message;
 pub use options::{BadOptions, Batches, ErrorId, Options, Policy};
-pub use refusal::{REPLY_LEN, Refusal, TooSmall};
-pub use rpc::{Kind, Message};
+pub use refusal::{REPLY_LEN, Refusal};
+pub use response::TooSmall;
+pub use rpc::Kind;
 pub use session::{Slot, Tracker};
+pub use standing::Counters;
 pub use storage::{Borrowed, Inline, Storage};

@@ -8,10 +8,47 @@ use core::fmt;
 use crate::audit::{Fingerprint, Record};
 use crate::code::{Code, INTERNAL_ERROR};
 use crate::limits::Direction;
+use crate::response::{Line, TooSmall};
 
 /// Bytes that suffice for any reply with the default `max_id`: the echoed id, the longest text, and the frame around them.
 /// With a larger `max_id`, as many more.
 pub const REPLY_LEN: usize = 1024;
+
+/// How a refused line is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// Not at all.
+    None,
+    /// By an error with this code.
+    Error(i32),
+    /// By the result of a tool that says that it is one of a failure, as the revisions from 2025-11-25 on have it for arguments
+    /// that don't fit; from 2026-07-28 on it is of the type `complete`.
+    ToolResult { complete: bool },
+}
+
+impl Reply {
+    /// The reply to a line refused for this.
+    pub(crate) const fn to(code: Code) -> Self {
+        match code.rpc_code() {
+            Some(code) => Self::Error(code),
+            None => Self::None,
+        }
+    }
+}
+
+/// What a refusal says beyond its code: words of this library or of the host, none of the peer's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Detail {
+    /// Why, more exactly.
+    pub(crate) reason: Option<&'static str>,
+    /// What it is about: a member of the arguments, a switch.
+    pub(crate) name: Option<&'static str>,
+    /// Whether the reply says it too.
+    pub(crate) told: bool,
+}
+
+/// Longest name that a reply repeats, so that [`REPLY_LEN`] suffices.
+const MAX_NAME: usize = 64;
 
 /// A line that was refused: why, where, and what may be answered. It lives until the gate is fed again.
 #[derive(Clone, Copy)]
@@ -24,10 +61,11 @@ pub struct Refusal<'a> {
     pub(crate) direction: Direction,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) id: Option<&'a [u8]>,
-    pub(crate) rpc_code: Option<i32>,
+    pub(crate) reply: Reply,
     pub(crate) reply_due: bool,
     pub(crate) null_id: bool,
     pub(crate) closes: bool,
+    pub(crate) detail: Detail,
     pub(crate) settles: Option<&'a [u8]>,
     pub(crate) requested: Option<&'a [u8]>,
     pub(crate) supported: &'static [&'static str],
@@ -72,10 +110,27 @@ impl<'a> Refusal<'a> {
     }
 
     /// The JSON-RPC code of the reply where one is due: never for a server's lines, nor for what looks like a notification or
-    /// a response. How many replies went out before doesn't count here.
+    /// a response, and not where the answer is the result of a failed tool (502 from 2025-11-25 on). How many replies went out
+    /// before doesn't count here.
     #[must_use]
     pub const fn rpc_code(&self) -> Option<i32> {
-        self.rpc_code
+        match self.reply {
+            Reply::Error(code) => Some(code),
+            Reply::None | Reply::ToolResult { .. } => None,
+        }
+    }
+
+    /// Why, more exactly than the code says: what is wrong with the arguments (502), or the reason that the host gave for
+    /// denying (503). Never words of the peer.
+    #[must_use]
+    pub const fn reason(&self) -> Option<&'static str> {
+        self.detail.reason
+    }
+
+    /// What it is about: the member of the arguments, as the host's type names it (502), or the switch (505).
+    #[must_use]
+    pub const fn subject(&self) -> Option<&'static str> {
+        self.detail.name
     }
 
     /// Whether a reply should go out: one is due, and fewer than `max_replies` were due since the last accepted line.
@@ -112,10 +167,31 @@ impl<'a> Refusal<'a> {
     /// # Errors
     /// [`TooSmall`] (902) where `out` is shorter than the line; nothing of use was written then. [`REPLY_LEN`] suffices.
     pub fn write_reply(&self, out: &mut [u8]) -> Result<usize, TooSmall> {
-        let Some(code) = self.rpc_code.filter(|_| self.reply_due) else { return Ok(0) };
+        if !self.reply_due {
+            return Ok(0);
+        }
         let id = self.id.or(if self.null_id { Some(b"null") } else { None });
-        let mut line = Line { out, len: 0 };
-        line.put_error(id, code, self.code.text());
+        let mut line = Line::response(out, id);
+        match self.reply {
+            Reply::None => return Ok(0),
+            Reply::ToolResult { complete } => {
+                line.begin_tool_text(complete);
+                self.put_text(&mut line);
+                line.end_tool_text(true);
+            }
+            Reply::Error(code) => {
+                line.begin_error(code);
+                self.put_text(&mut line);
+                line.put(b"\"");
+                self.put_versions(&mut line);
+                line.put(b"}");
+            }
+        }
+        line.end()
+    }
+
+    /// The versions that are served and the one that was asked for (407).
+    fn put_versions(&self, line: &mut Line<'_>) {
         if let Some(requested) = self.requested {
             line.put(b",\"data\":{\"supported\":[");
             for (place, version) in self.supported.iter().enumerate() {
@@ -126,7 +202,19 @@ impl<'a> Refusal<'a> {
             line.put(requested);
             line.put(b"}");
         }
-        line.end()
+    }
+
+    /// The rule that was broken, and what else may be told.
+    fn put_text(&self, line: &mut Line<'_>) {
+        line.put_inside(self.code.text());
+        let short = |name: &&str| name.len() <= MAX_NAME && name.bytes().all(|byte| byte.is_ascii_graphic());
+        for (before, text) in [(&b" "[..], self.detail.reason), (b" Name: ", self.detail.name.filter(short))] {
+            if let Some(text) = text.filter(|_| self.detail.told) {
+                line.put(before);
+                line.put_inside(text);
+                line.put(b".");
+            }
+        }
     }
 
     /// The id, as this line spells it, of the request that waited for the refused response and is now answered by nobody.
@@ -143,8 +231,8 @@ impl<'a> Refusal<'a> {
     /// As of [`write_reply`](Self::write_reply).
     pub fn write_settlement(&self, out: &mut [u8]) -> Result<usize, TooSmall> {
         let Some(id) = self.settles else { return Ok(0) };
-        let mut line = Line { out, len: 0 };
-        line.put_error(Some(id), INTERNAL_ERROR, self.code.text());
+        let mut line = Line::response(out, Some(id));
+        line.put_error(INTERNAL_ERROR, self.code.text());
         line.end()
     }
 }
@@ -157,90 +245,7 @@ impl fmt::Debug for Refusal<'_> {
             .field("at", &self.at)
             .field("frame_len", &self.frame_len)
             .field("sequence", &self.sequence)
-            .field("rpc_code", &self.rpc_code)
+            .field("rpc_code", &self.rpc_code())
             .finish_non_exhaustive()
-    }
-}
-
-/// A buffer was too small (902).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooSmall {
-    /// Bytes that would have sufficed.
-    pub needed: usize,
-}
-
-impl fmt::Display for TooSmall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the buffer is too small: {} bytes are needed", self.needed)
-    }
-}
-
-impl core::error::Error for TooSmall {}
-
-/// Counts what it can't hold, so that the needed length is known.
-struct Line<'o> {
-    out: &'o mut [u8],
-    len: usize,
-}
-
-impl Line<'_> {
-    fn put(&mut self, bytes: &[u8]) {
-        let end = self.len + bytes.len();
-        if let Some(place) = self.out.get_mut(self.len..end) {
-            place.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        }
-        self.len = end;
-    }
-
-    /// A text of ours or of the host's as a JSON string.
-    fn put_string(&mut self, text: &str) {
-        self.put(b"\"");
-        for piece in text.as_bytes() {
-            if matches!(piece, b'"' | b'\\') {
-                self.put(b"\\");
-            }
-            self.put(core::slice::from_ref(piece));
-        }
-        self.put(b"\"");
-    }
-
-    /// An error up to where its object may go on.
-    fn put_error(&mut self, id: Option<&[u8]>, code: i32, message: &str) {
-        self.put(b"{\"jsonrpc\":\"2.0\",");
-        if let Some(id) = id {
-            self.put(b"\"id\":");
-            self.put(id);
-            self.put(b",");
-        }
-        self.put(b"\"error\":{\"code\":");
-        self.put_integer(code);
-        self.put(b",\"message\":");
-        self.put_string(message);
-    }
-
-    /// The end of the error and of its line.
-    fn end(mut self) -> Result<usize, TooSmall> {
-        self.put(b"}}\n");
-        if self.len > self.out.len() { Err(TooSmall { needed: self.len }) } else { Ok(self.len) }
-    }
-
-    fn put_integer(&mut self, value: i32) {
-        let mut digits = [0u8; 11];
-        let mut at = digits.len();
-        let mut rest = value.unsigned_abs();
-        loop {
-            at -= 1;
-            if let Some(place) = digits.get_mut(at) {
-                *place = b'0' + (rest % 10) as u8;
-            }
-            rest /= 10;
-            if rest == 0 {
-                break;
-            }
-        }
-        if value < 0 {
-            self.put(b"-");
-        }
-        self.put(digits.get(at..).unwrap_or_default());
     }
 }

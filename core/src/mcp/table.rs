@@ -70,6 +70,16 @@ impl Set {
         self.oldest_first().rev()
     }
 
+    /// The name of its one revision, of these, the oldest first.
+    pub(crate) fn name(self, names: &[&'static str]) -> Option<&'static str> {
+        if self.is_one() { names.get(self.0.trailing_zeros() as usize).copied() } else { None }
+    }
+
+    /// Whether arguments that don't fit a tool are answered by a result that says so, no error: from 2025-11-25 on.
+    pub(crate) const fn reports_arguments_as_results(self) -> bool {
+        !self.is_empty() && self.minus(Self(0b1_1000)).is_empty()
+    }
+
     /// Whether an error without a readable id has no member `id`, for the schema has no null id.
     pub(crate) const fn omits_error_id(self) -> bool {
         self.0 == 0b0_1000 || self.0 == 0b1_0000
