@@ -442,7 +442,7 @@ fn the_audit_file_has_a_record_for_each_refusal() {
     assert_eq!(
         lines[1],
         format!(
-            r#"{{"sequence":2,"direction":"client","stage":"json","code":214,"name":"number_range","at":61,"length":65,"fingerprint":"{fingerprint}"}}"#
+            r#"{{"event":"refused","sequence":2,"direction":"client","stage":"json","code":214,"name":"number_range","at":61,"length":65,"fingerprint":"{fingerprint}"}}"#
         )
     );
     assert_eq!(json(lines[2])["fingerprint"], json(lines[1])["fingerprint"]);

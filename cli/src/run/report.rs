@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use linegate::{Direction, Refusal};
-use serde_json::json;
+use linegate_host::refused_line;
 
 use crate::tell::{tell, try_tell};
 
@@ -55,7 +55,7 @@ impl Report {
     /// the session ends with it.
     pub fn refused(&self, direction: Direction, refusal: &Refusal<'_>, offset: u64, excerpt: Option<&str>, ends: bool) {
         self.tally(direction).refused.fetch_add(1, Relaxed);
-        self.append(direction, refusal);
+        self.append(refusal);
         if self.unheard.load(Relaxed) {
             return;
         }
@@ -71,21 +71,9 @@ impl Report {
         self.unheard.store(!told, Relaxed);
     }
 
-    fn append(&self, direction: Direction, refusal: &Refusal<'_>) {
+    fn append(&self, refusal: &Refusal<'_>) {
         let Some(mut audit) = self.audit.as_ref() else { return };
-        let record = refusal.record();
-        let mut line = json!({
-            "sequence": record.sequence,
-            "direction": direction.name(),
-            "stage": record.code.stage().name(),
-            "code": record.code.number(),
-            "name": record.code.name(),
-            "at": record.at,
-            "length": record.frame_len,
-            "fingerprint": record.fingerprint.to_string(),
-        })
-        .to_string();
-        line.push('\n');
+        let line = refused_line(&refusal.record());
         // One write for one line, so that sessions that share a file don't mix within lines.
         if let Err(error) = audit.write_all(line.as_bytes())
             && !self.audit_failed.swap(true, Relaxed)

@@ -103,21 +103,31 @@ impl<'a> Call<'a> {
     /// # Errors
     /// 501 where the call asks for something else, 502 where the arguments don't fit.
     #[expect(clippy::result_large_err, reason = "a refusal is told once, where it is met")]
-    pub fn arguments<A: Action>(mut self, room: &'a mut [u8]) -> Result<Typed<'a, A>, Refusal<'a>> {
+    pub fn arguments<A: Action>(self, room: &'a mut [u8]) -> Result<Typed<'a, A>, Refusal<'a>> {
         if !self.is_for(A::TARGET) {
             return Err(self.unknown());
         }
-        let (arguments, aside) = match A::TARGET {
+        self.arguments_of(A::TARGET, room)
+    }
+
+    /// The arguments of a call for `target`.
+    #[expect(clippy::result_large_err, reason = "a refusal is told once, where it is met")]
+    pub(super) fn arguments_of<A: Action>(
+        mut self,
+        target: Target<'static>,
+        room: &'a mut [u8],
+    ) -> Result<Typed<'a, A>, Refusal<'a>> {
+        let (arguments, aside) = match target {
             Target::Tool(_) => (self.params.and_then(|params| params.get("arguments")), None),
             Target::Method(_) => (self.params, self.origin.options.revision.is_mcp().then_some(META)),
         };
         let value = arguments.unwrap_or(Cursor::new(b"{}"));
         match A::read(RawArguments { value, room, aside }) {
             Ok(arguments) => {
-                self.origin.target = Some(A::TARGET);
+                self.origin.target = Some(target);
                 Ok(Typed { origin: self.origin, arguments, standing: self.standing })
             }
-            Err(misfit) => Err(self.misfit(A::TARGET, misfit)),
+            Err(misfit) => Err(self.misfit(target, misfit)),
         }
     }
 

@@ -18,7 +18,7 @@ pub struct Entry<Z: ?Sized, X: ?Sized> {
     run: Run<Z, X>,
 }
 
-type Run<Z, X> = for<'a> fn(Call<'a>, &mut Step<'a, '_, Z, X>) -> Result<Done<'a>, Refusal<'a>>;
+type Run<Z, X> = for<'a> fn(Call<'a>, Target<'static>, &mut Step<'a, '_, Z, X>) -> Result<Done<'a>, Refusal<'a>>;
 
 /// What the way of one call needs.
 struct Step<'a, 's, Z: ?Sized, X: ?Sized> {
@@ -46,7 +46,18 @@ impl<Z: ?Sized, X: ?Sized> Entry<Z, X> {
         Z: Authorize<A>,
         X: Execute<A>,
     {
-        Self { target: A::TARGET, run: run::<A, Z, X> }
+        Self::named::<A>(A::TARGET)
+    }
+
+    /// The row of an action that is asked for in another way than its own, as where a configuration names the tools. Authorizer
+    /// and executor find in the [origin](Origin::target) what was asked for.
+    #[must_use]
+    pub const fn named<A: Action>(target: Target<'static>) -> Self
+    where
+        Z: Authorize<A>,
+        X: Execute<A>,
+    {
+        Self { target, run: run::<A, Z, X> }
     }
 
     /// What has to be asked for.
@@ -62,16 +73,17 @@ impl<Z: ?Sized, X: ?Sized> fmt::Debug for Entry<Z, X> {
     }
 }
 
-/// The whole way of a call that asks for `A`.
+/// The whole way of a call that asks for `target`, which is an `A`.
 #[expect(clippy::result_large_err, reason = "a refusal is told once, where it is met")]
 fn run<'a, A: Action, Z: Authorize<A> + ?Sized, X: Execute<A> + ?Sized>(
     call: Call<'a>,
+    target: Target<'static>,
     step: &mut Step<'a, '_, Z, X>,
 ) -> Result<Done<'a>, Refusal<'a>> {
     let room = core::mem::take(&mut step.room);
-    let authorized = call.arguments::<A>(room)?.authorize(step.authorizer, step.journal)?;
+    let authorized = call.arguments_of::<A>(target, room)?.authorize(step.authorizer, step.journal)?;
     let origin = *authorized.origin();
-    let execution = origin.execution_of(A::TARGET);
+    let execution = origin.execution_of(target);
     step.audit.authorized(&execution);
     let before = step.journal.executed();
     let done = step.executor.execute(authorized);
@@ -159,6 +171,7 @@ impl<Z, X, S: Audit> Actions<Z, X, S> {
                 None => Err(call.unknown()),
                 Some(entry) => (entry.run)(
                     call,
+                    entry.target,
                     &mut Step {
                         room,
                         out: &mut *out,
