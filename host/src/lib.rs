@@ -1,25 +1,51 @@
-//! What [`linegate`] needs of an operating system and must not know itself: memory that grows, a random key, a server's loop
-//! over a pipe, an audit file, and the supervision of a server that runs as a child process.
+//! What stands around [`linegate`] in hosted Rust. For a server that acts by a table of actions: [`serve`], with an
+//! [`AuditFile`]. For a server on an SDK, around its own standard input and output: [`Session`], and the streams of which only
+//! accepted lines come out ([`GatedReader`]) or into which only such go ([`GatedWriter`]); on unix the guard that keeps
+//! everything else off them ([`StdioGuard`]). For a program that stands between others: memory that grows, a random key, and
+//! the supervision of a server that runs as a child process.
 //!
-//! The gate judges bytes; this package starts and ends things. It holds no rule of the protocol.
+//! The gate judges bytes; this package moves them. It holds no rule of the protocol.
+//!
+//! Features, off by default: `tokio` adds `AsyncGatedReader` and `AsyncGatedWriter`; `schema` adds `Schema`, arguments by JSON
+//! Schema.
 
-#![forbid(unsafe_code)]
+// One function must: see stdio.rs.
+#![deny(unsafe_code)]
 
 mod audit;
+mod filter;
+mod intake;
 mod key;
+mod outbox;
+mod reader;
 #[cfg(feature = "schema")]
 mod schema;
 mod serve;
+mod session;
+#[cfg(unix)]
+mod stdio;
 mod storage;
 #[cfg(unix)]
 pub mod supervise;
+#[cfg(feature = "tokio")]
+mod tokio;
+mod writer;
 
-pub use audit::{AuditFile, refused_line};
-pub use key::random_key;
+pub use self::audit::{AuditFile, refused_line};
+pub use self::key::random_key;
+pub use self::reader::GatedReader;
 #[cfg(feature = "schema")]
-pub use schema::{BadSchema, Schema};
-pub use serve::{Served, serve};
-pub use storage::HeapStorage;
+pub use self::schema::{BadSchema, Schema};
+pub use self::serve::{Served, serve};
+pub use self::session::Session;
+#[cfg(unix)]
+pub use self::stdio::{StdinGuard, StdioGuard, StdoutGuard};
+pub use self::storage::HeapStorage;
+#[cfg(all(feature = "tokio", unix))]
+pub use self::tokio::AsyncStdio;
+#[cfg(feature = "tokio")]
+pub use self::tokio::{AsyncGatedReader, AsyncGatedWriter};
+pub use self::writer::{GatedWriter, LineError};
 
 /// The examples of the README, compiled as tests.
 #[cfg(doctest)]
