@@ -1,6 +1,6 @@
 # One word for each thing to do; .ci/run does the same as `make test lint test-embedded fuzz`.
 #
-#   make test           every test that this machine can run; in parts: rust vectors interop
+#   make test           every test that this machine can run; in parts: rust vectors interop rmcp
 #   make lint           formats, lints, docs, generated pages; in parts: rustfmt clippy pages python scripts
 #   make test-embedded  the core without std and without a way to panic
 #   make fuzz           each fuzz target for SECONDS_EACH seconds (30)
@@ -25,12 +25,12 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 MYPY := $(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)/.venv/mypy-cache --no-error-summary
 RULES := $(CARGO) run --quiet -p linegate-cli -- rules --format markdown
 # Workspaces of their own.
-SIDE := tests/bench tests/embedded/proof tests/fuzz
+SIDE := tests/bench tests/embedded/proof tests/fuzz tests/rmcp
 SCRIPTS := .ci/run tests/embedded/run tests/fuzz/run
 
-.PHONY: test rust vectors interop lint rustfmt clippy pages python scripts test-embedded fuzz soak bench docs venv clean
+.PHONY: test rust vectors interop rmcp lint rustfmt clippy pages python scripts test-embedded fuzz soak bench docs venv clean
 
-test: rust vectors interop
+test: rust vectors interop rmcp
 
 rust:
 	$(CARGO) test --workspace --no-fail-fast
@@ -46,6 +46,10 @@ vectors:
 interop: .venv/ready
 	$(BIN)/python -m pytest tests/interop
 
+# A server on the Rust SDK, gated from inside.
+rmcp:
+	cd tests/rmcp && $(CARGO) test
+
 lint: rustfmt clippy pages python scripts
 
 rustfmt:
@@ -54,6 +58,7 @@ rustfmt:
 
 clippy:
 	$(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
+	cd tests/rmcp && $(CARGO) clippy --quiet --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --quiet --workspace --no-deps --document-private-items
 
 # What is generated is fresh.
