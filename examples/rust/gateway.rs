@@ -1,8 +1,7 @@
 //! An action gateway: an MCP server whose two tools act on other machines, one by HTTP, one by a command over SSH.
 //!
-//! `gateway CONFIG [AUDIT]`; the configuration is [`Config`] as JSON. Nothing is looked up, no template filled and no credential
-//! read before a call has passed the gate, has arguments that fit, and is allowed: only [`Execute`] does these things, and it is
-//! given nothing else to do them with. Any refusal ends the session.
+//! `gateway CONFIG [AUDIT]`; the configuration is [`Config`] as JSON. Before a call has passed the gate, has arguments that fit, and
+//! is allowed, nothing is looked up, no template filled and no credential read: only [`Execute`] does that. Refusals end the session.
 
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
@@ -11,8 +10,8 @@ use std::{collections::BTreeMap, env, error::Error, fs, net::TcpStream};
 use linegate::action::{
     Action, Actions, Authorize, Authorized, Denial, Entry, Execute, Misfit, Origin, RawArguments, Target, Text,
 };
-use linegate::{Direction, Message, Options, Policy};
-use linegate_host::{AuditFile, random_key, serve};
+use linegate::{Message, Policy};
+use linegate_host::{AuditFile, Session, StdioGuard};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -142,8 +141,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let config = fs::read(paths.next().ok_or("usage: gateway CONFIG [AUDIT]")?)?;
     let Config { rules, gateway } = serde_json::from_slice(&config)?;
     let audit = AuditFile::append(paths.next().unwrap_or("audit.jsonl".into()))?;
-    let mut options = Options::new(Direction::FromClient, random_key()?);
-    options.policy = Policy::CloseAll;
-    serve(options, &mut Actions::new(TOOLS, rules, gateway, audit)?, other, io::stdin(), io::stdout())?;
+    let mut session = Session::new()?;
+    session.client.policy = Policy::CloseAll;
+    let (_guard, stdin, stdout) = StdioGuard::take()?;
+    session.serve(&mut Actions::new(TOOLS, rules, gateway, audit)?, other, stdin, stdout)?;
     Ok(())
 }

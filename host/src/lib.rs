@@ -1,8 +1,9 @@
-//! What stands around [`linegate`] in hosted Rust. For a server that acts by a table of actions: [`serve`], with an
-//! [`AuditFile`]. For a server on an SDK, around its own standard input and output: [`Session`], and the streams of which only
-//! accepted lines come out ([`GatedReader`]) or into which only such go ([`GatedWriter`]); on unix the guard that keeps
-//! everything else off them ([`StdioGuard`]). For a program that stands between others: memory that grows, a random key, and
-//! the supervision of a server that runs as a child process.
+//! What stands around [`linegate`] in hosted Rust.
+//!
+//! For a server's own standard input and output: [`Session`], which [serves a table of actions](Session::serve) with an
+//! [`AuditFile`], or makes for a server on an SDK the streams of which only accepted lines come out ([`GatedReader`]) or into
+//! which only such go ([`GatedWriter`]); on unix the guard that keeps everything else off them ([`StdioGuard`]). For a program
+//! that stands between others: memory that grows, a random key, and the supervision of a server that runs as a child process.
 //!
 //! The gate judges bytes; this package moves them. It holds no rule of the protocol.
 //!
@@ -36,7 +37,7 @@ pub use self::key::random_key;
 pub use self::reader::GatedReader;
 #[cfg(feature = "schema")]
 pub use self::schema::{BadSchema, Schema};
-pub use self::serve::{Served, serve};
+pub use self::serve::Served;
 pub use self::session::Session;
 #[cfg(unix)]
 pub use self::stdio::{StdinGuard, StdioGuard, StdoutGuard};

@@ -7,16 +7,12 @@ use std::io::{self, ErrorKind, Read, Write};
 
 use linegate::action::{Actions, Audit, Handled, Wire, Writer};
 use linegate::{
-    BadOptions, Batches, Counters, Direction, Event, Gate, INTERNAL_ERROR, Kind, METHOD_NOT_FOUND, Message, Options,
-    REPLY_LEN, Slot, Tracker,
+    BadOptions, Batches, Counters, Event, Gate, INTERNAL_ERROR, Kind, METHOD_NOT_FOUND, Message, REPLY_LEN, Slot,
+    Tracker,
 };
 
-use crate::HeapStorage;
-
-/// Requests of either side in flight at once.
-const IN_FLIGHT: usize = 1024;
-/// Bytes read at once.
-const CHUNK: usize = 1 << 16;
+use crate::filter::PIECE;
+use crate::{HeapStorage, Session};
 
 /// What a session came to.
 #[derive(Clone, Copy, Debug)]
@@ -28,97 +24,84 @@ pub struct Served {
     pub server: Counters,
 }
 
-/// Serves one session from `input` to `output`, until the input ends or the policy ends it.
-///
-/// `options` are the client's. What a message asks of the [`Actions`] table is done, or refused and answered; `other` answers what
-/// is no action: the handshake, `ping`, lists. It is given requests and notifications of methods that are no rows of the table,
-/// and gives a result that displays as JSON text, as a `serde_json::Value` does; a request for which it gives none is answered -32601.
-///
-/// The session is tracked where it is one of MCP: nothing is executed before `initialize`, and an id in flight isn't taken twice.
-/// Actions are executed one after another, in the order of their lines.
-///
-/// # Errors
-/// [`ErrorKind::InvalidInput`] for options that can't be served (903), batches among them: an action is asked for on a line of
-/// its own. Otherwise those of reading and writing.
-pub fn serve<Z, X, S: Audit, R: fmt::Display>(
-    mut options: Options,
-    actions: &mut Actions<Z, X, S>,
-    mut other: impl FnMut(&Message<'_>) -> Option<R>,
-    mut input: impl Read,
-    mut output: impl Write,
-) -> io::Result<Served> {
-    match (options.direction, options.batches) {
-        (Direction::FromServer, _) => return Err(invalid("a server is asked by a client: direction FromClient")),
-        (_, Batches::Allow) => return Err(invalid("a server with actions takes no batches")),
-        (Direction::FromClient, Batches::ByRevision | Batches::Refuse) => options.batches = Batches::Refuse,
-    }
-    let answers = answering(&options);
-    let mut session = match options.revision.is_mcp() {
-        true => Some(Tracker::new(&options, &answers, vec![Slot::EMPTY; 4 * IN_FLIGHT]).map_err(bad)?),
-        false => None,
-    };
-    let max_frame = options.limits.max_frame as usize;
-    let mut gate = Gate::new(options, HeapStorage::new()).map_err(bad)?;
-    let broken = Cell::new(None);
-    let mut writer = Writer::new(answers, HeapStorage::new(), |line: &[u8]| {
-        if let Err(error) = output.write_all(line).and_then(|()| output.flush()) {
-            broken.set(Some(error));
+impl Session {
+    /// Serves the session from `input` to `output`, until the input ends or the client's policy ends it.
+    ///
+    /// What a message asks of the [`Actions`] table is done, or refused and answered. `other` answers what is no action: the
+    /// handshake, `ping`, lists. It is given requests and notifications of methods that are no rows of the table, and gives a
+    /// result that displays as JSON text, as a `serde_json::Value` does; a request for which it gives none is answered -32601.
+    ///
+    /// The session is tracked where it is one of MCP: nothing is executed before `initialize`, and an id in flight isn't taken
+    /// twice. Actions are executed one after another, in the order of their lines. A server's line that its own gate refuses is
+    /// withheld, and the client answered -32603, whatever the server's policy.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidInput`] for options that can't be served (903), batches among them: an action is asked for on a line
+    /// of its own. Otherwise those of reading and writing; after one of writing nothing more is executed.
+    pub fn serve<Z, X, S: Audit, R: fmt::Display>(
+        &self,
+        actions: &mut Actions<Z, X, S>,
+        mut other: impl FnMut(&Message<'_>) -> Option<R>,
+        mut input: impl Read,
+        mut output: impl Write,
+    ) -> io::Result<Served> {
+        let mut options = self.client.clone();
+        if options.batches == Batches::Allow {
+            return Err(invalid("a server of actions takes no batches"));
         }
-    })
-    .map_err(bad)?;
-    let (mut room, mut out, mut chunk) = (Vec::new(), vec![0; max_frame + REPLY_LEN], vec![0; CHUNK]);
-    while !gate.is_closed() {
-        let len = match input.read(&mut chunk) {
-            Ok(len) => len,
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        if len == 0 {
-            if let Event::Refused(refusal) = gate.finish() {
-                actions.refused(&refusal);
+        options.batches = Batches::Refuse;
+        let mut tracker = self.tracker().map_err(bad)?;
+        let max_frame = options.limits.max_frame as usize;
+        let mut gate = Gate::new(options, HeapStorage::new()).map_err(bad)?;
+        let broken = Cell::new(None);
+        let mut writer = Writer::new(self.server.clone(), HeapStorage::new(), |line: &[u8]| {
+            if let Err(error) = output.write_all(line).and_then(|()| output.flush()) {
+                broken.set(Some(error));
             }
-            break;
-        }
-        let mut rest = chunk.get(..len).unwrap_or_default();
-        while !rest.is_empty() {
-            let fed = match &mut session {
-                Some(tracker) => gate.feed_with(rest, tracker),
-                None => gate.feed(rest),
+        })
+        .map_err(bad)?;
+        let (mut room, mut out, mut chunk) = (Vec::new(), vec![0; max_frame + REPLY_LEN], vec![0; PIECE]);
+        while !gate.is_closed() {
+            let len = match input.read(&mut chunk) {
+                Ok(len) => len,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
             };
-            rest = rest.get(fed.consumed..).unwrap_or_default();
-            let mut wire = Tracked { writer: &mut writer, session: session.as_mut() };
-            match fed.event {
-                Event::Message(message) => {
-                    room.resize(message.bytes().len().max(room.len()), 0);
-                    if let Handled::Message(message) = actions.handle(message, &mut room, &mut out, &mut wire) {
-                        wire.answer(&message, other(&message));
-                    }
-                }
-                Event::Refused(refusal) => {
+            if len == 0 {
+                if let Event::Refused(refusal) = gate.finish() {
                     actions.refused(&refusal);
-                    let len = refusal.write_reply(&mut out).unwrap_or_default();
-                    wire.send(out.get(..len).unwrap_or_default());
                 }
-                _ => {}
+                break;
             }
-            if let Some(error) = broken.take() {
-                return Err(error);
+            let mut rest = chunk.get(..len).unwrap_or_default();
+            while !rest.is_empty() {
+                let fed = match &mut tracker {
+                    Some(tracker) => gate.feed_with(rest, tracker),
+                    None => gate.feed(rest),
+                };
+                rest = rest.get(fed.consumed..).unwrap_or_default();
+                let mut wire = Tracked { writer: &mut writer, tracker: tracker.as_mut() };
+                match fed.event {
+                    Event::Message(message) => {
+                        room.resize(message.bytes().len().max(room.len()), 0);
+                        if let Handled::Message(message) = actions.handle(message, &mut room, &mut out, &mut wire) {
+                            wire.answer(&message, other(&message));
+                        }
+                    }
+                    Event::Refused(refusal) => {
+                        actions.refused(&refusal);
+                        let len = refusal.write_reply(&mut out).unwrap_or_default();
+                        wire.send(out.get(..len).unwrap_or_default());
+                    }
+                    _ => {}
+                }
+                if let Some(error) = broken.take() {
+                    return Err(error);
+                }
             }
         }
+        Ok(Served { client: *gate.counters(), server: *writer.gate().counters() })
     }
-    Ok(Served { client: *gate.counters(), server: *writer.gate().counters() })
-}
-
-/// The options of the way back: of the same protocol.
-fn answering(options: &Options) -> Options {
-    let mut answers = Options::new(Direction::FromServer, options.audit_key);
-    answers.revision = options.revision;
-    answers.versions = options.versions;
-    answers.methods = options.methods;
-    answers.result_types = options.result_types;
-    answers.limits.max_frame = options.limits.max_frame;
-    answers.limits.max_id = options.limits.max_id;
-    answers
 }
 
 fn bad(options: BadOptions) -> io::Error {
@@ -132,12 +115,12 @@ fn invalid(text: &'static str) -> io::Error {
 /// The way out, in the session.
 struct Tracked<'a, F> {
     writer: &'a mut Writer<HeapStorage, F>,
-    session: Option<&'a mut Tracker<Vec<Slot>>>,
+    tracker: Option<&'a mut Tracker<Vec<Slot>>>,
 }
 
 impl<F: FnMut(&[u8])> Wire for Tracked<'_, F> {
     fn send(&mut self, line: &[u8]) -> bool {
-        match &mut self.session {
+        match &mut self.tracker {
             Some(tracker) => self.writer.write_line_with(line, tracker).is_ok(),
             None => self.writer.write_line(line).is_ok(),
         }

@@ -79,10 +79,14 @@ impl Session {
     /// The two filters, of the client's lines and of the server's.
     pub(crate) fn filters(&self) -> Result<(Filter, Filter), BadOptions> {
         let (client, server) = (&self.client, &self.server);
+        let link = Link::new(self.tracker()?);
+        Ok((Filter::new(client.clone(), Some(link.clone()))?, Filter::new(server.clone(), Some(link))?))
+    }
+    /// What the two directions remember together; nothing in plain JSON-RPC.
+    pub(crate) fn tracker(&self) -> Result<Option<Tracker<Vec<Slot>>>, BadOptions> {
+        let (client, server) = (&self.client, &self.server);
         let mcp = client.revision.is_mcp() || server.revision.is_mcp();
         let slots = || vec![Slot::EMPTY; self.in_flight.saturating_mul(4)];
-        let tracker = mcp.then(|| Tracker::new(client, server, slots())).transpose()?;
-        let link = Link::new(tracker);
-        Ok((Filter::new(client.clone(), Some(link.clone()))?, Filter::new(server.clone(), Some(link))?))
+        mcp.then(|| Tracker::new(client, server, slots())).transpose()
     }
 }
