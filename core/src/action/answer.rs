@@ -6,6 +6,7 @@ use super::Target;
 use super::call::Origin;
 use crate::code::INTERNAL_ERROR;
 use crate::gate::{Event, Gate};
+use crate::json::Cursor;
 use crate::options::{BadOptions, Options, Policy};
 use crate::refusal::Refusal;
 use crate::response::{Line, TooSmall};
@@ -70,9 +71,10 @@ impl ResultLine<'_, '_> {
     /// Writes JSON text as it is, see [`Json`].
     ///
     /// # Errors
-    /// [`fmt::Error`] where it holds a line break. Whether it is JSON, and a result, the writer's gate judges.
+    /// [`fmt::Error`] where it holds a line break, or goes on behind its first value: nothing that a text says can become
+    /// another member of the response. Whether it is JSON, and a result, the writer's gate judges.
     pub fn json(self, json: &str) -> fmt::Result {
-        one_line(json)?;
+        one_value(json)?;
         self.line.put(b"\"result\":");
         self.line.put(json.as_bytes());
         Ok(())
@@ -83,7 +85,7 @@ impl ResultLine<'_, '_> {
     /// # Errors
     /// As of [`json`](Self::json).
     pub fn structured(self, json: &str) -> fmt::Result {
-        one_line(json)?;
+        one_value(json)?;
         self.line.begin_tool_text(self.origin.is_modern());
         self.line.put_inside(json);
         if self.origin.has_structured_content() {
@@ -118,8 +120,13 @@ impl ResultLine<'_, '_> {
     }
 }
 
-fn one_line(json: &str) -> fmt::Result {
-    if memchr::memchr2(b'\n', b'\r', json.as_bytes()).is_some() { Err(fmt::Error) } else { Ok(()) }
+/// Whether a text, if the line around it is JSON, is one value of it and on one line. One that ends inside its value passes, and
+/// leaves the line around it without an end.
+fn one_value(json: &str) -> fmt::Result {
+    let text = json.as_bytes();
+    let value = Cursor::starting(text.trim_ascii(), 0).bytes();
+    let is_one = !value.is_empty() && value.len() == text.trim_ascii().len();
+    if is_one && memchr::memchr2(b'\n', b'\r', text).is_none() { Ok(()) } else { Err(fmt::Error) }
 }
 
 impl Origin<'_> {
@@ -167,7 +174,7 @@ const NO_ANSWER: &str = "The action was executed; its result can't be sent.";
 pub enum Unwritten {
     /// There is too little room (902).
     Room(TooSmall),
-    /// Its text is no result: it can't be displayed, or is JSON text with a line break.
+    /// Its text is no result: it can't be displayed, or is JSON text with a line break or of more than one value.
     Answer,
 }
 
@@ -175,7 +182,7 @@ impl fmt::Display for Unwritten {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Room(room) => room.fmt(f),
-            Self::Answer => f.write_str("the answer can't be written on one line"),
+            Self::Answer => f.write_str("the answer can't be written as one value on one line"),
         }
     }
 }
@@ -231,6 +238,7 @@ impl<S: Storage, F: FnMut(&[u8])> Writer<S, F> {
         if !is_one_line(line) {
             return Err(NotSent::NotALine);
         }
+        self.end_refused_line();
         match self.gate.feed(line).event {
             Event::Message(_) => {
                 (self.put)(line);
@@ -255,6 +263,7 @@ impl<S: Storage, F: FnMut(&[u8])> Writer<S, F> {
         if !is_one_line(line) {
             return Err(NotSent::NotALine);
         }
+        self.end_refused_line();
         match self.gate.feed_with(line, tracker).event {
             Event::Message(_) => {
                 (self.put)(line);
@@ -262,6 +271,13 @@ impl<S: Storage, F: FnMut(&[u8])> Writer<S, F> {
             }
             Event::Refused(refusal) => Err(NotSent::Refused(refusal)),
             Event::NeedMore | Event::Closed => Err(NotSent::NotALine),
+        }
+    }
+
+    /// A line that was refused before its end is not fed to it, and its line feed would take the next line along.
+    fn end_refused_line(&mut self) {
+        if self.gate.discarding() {
+            let _ = self.gate.feed(b"\n");
         }
     }
 
