@@ -156,7 +156,12 @@ impl<'a> RawArguments<'a> {
     }
 
     /// The arguments as a type. Members that the type doesn't read are refused at every level; a type that takes whatever it
-    /// finds, and so would hide them, doesn't fit (`#[serde(flatten)]`, untagged and internally tagged enums, dynamic values).
+    /// finds, and so would hide them, doesn't fit (`#[serde(flatten)]`, untagged and internally tagged enums, variants with
+    /// named members in adjacently tagged ones, dynamic values). Neither does an array for a struct, or a map whose names aren't
+    /// read as strings.
+    ///
+    /// A type that holds itself is read by recursion, as deep as the gate's `max_depth` lets the text be: allow 1 KiB of stack a
+    /// level. Other types need as much as they are deep themselves, whatever the text.
     ///
     /// # Errors
     /// What doesn't fit, and where.
@@ -192,7 +197,8 @@ impl Denial {
         Self { reason, rpc_code: INVALID_PARAMS }
     }
 
-    /// The same, answered with another JSON-RPC code.
+    /// The same, answered with another JSON-RPC code. [`Actions`] falls back to -32602 where the writer doesn't let it out, as
+    /// 2026-07-28 has it for some codes (409).
     #[must_use]
     pub const fn with_rpc_code(mut self, rpc_code: i32) -> Self {
         self.rpc_code = rpc_code;

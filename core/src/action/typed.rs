@@ -1,15 +1,19 @@
 //! Arguments as a type of the host's: a [serde](https://serde.rs) deserializer over text that the gate has checked.
 //!
 //! It reads by the gate's own [`Cursor`], so that what was judged and what is read can't be two things, as they can where a
-//! second parser reads the same bytes. It knows the type it reads into, which gives three properties:
+//! second parser reads the same bytes. It knows the type it reads into, which gives four properties:
 //!
 //! - A member that the type doesn't read is refused, at every level, whether or not the type says `deny_unknown_fields`.
 //! - A type that would hide its members from it is refused whole instead: what asks for any value it finds
 //!   (`#[serde(flatten)]`, untagged and internally tagged enums, `serde_json::Value`) doesn't fit. An adjacently tagged enum fits
-//!   with its tag before its content.
+//!   with its tag before its content, where the content is a value of one type or a tuple: serde asks for any value where a
+//!   variant has named members of its own, or has none and content all the same.
+//! - One value has one spelling: no array for a struct, no null for the content of a variant that has none, and names in maps
+//!   are read as strings.
 //! - It says at which value the arguments don't fit.
 //!
-//! It recurses as deep as the type does, never as deep as the text alone wants, and has no path to a panic of its own.
+//! It recurses as deep as the type does, never as deep as the text alone wants, and has no path to a panic of its own. A type
+//! that holds itself goes as deep as the gate's `max_depth` lets the text be.
 
 use core::fmt;
 
@@ -29,6 +33,7 @@ pub(super) fn read<'a, T: Deserialize<'a>>(
 ) -> Result<T, Misfit<'a>> {
     let mut room = room;
     T::deserialize(Reader { value: arguments, room: &mut room, aside, member: None, unknown: false })
+        .map_err(|misfit| misfit.within(arguments, None))
 }
 
 impl de::Error for Misfit<'_> {
@@ -93,12 +98,11 @@ impl<'a> Reader<'a, '_> {
         core::str::from_utf8(self.value.bytes()).map_err(|_| Wrong::Type.into())
     }
 
-    fn float(&self) -> Result<f64, Misfit<'a>> {
-        if self.value.kind() != Kind::Number {
-            return Err(Wrong::Type.into());
-        }
-        let number = core::str::from_utf8(self.value.bytes()).ok().and_then(|text| text.parse::<f64>().ok());
-        number.filter(|number| number.is_finite()).ok_or(Wrong::Value.into())
+    /// A number of the width that is asked for, which has to hold it.
+    fn float<F: core::str::FromStr>(&self, is_finite: impl Fn(&F) -> bool) -> Result<F, Misfit<'a>> {
+        self.expect(Kind::Number)?;
+        let number = core::str::from_utf8(self.value.bytes()).ok().and_then(|text| text.parse().ok());
+        number.filter(is_finite).ok_or(Wrong::Value.into())
     }
 
     fn expect(&self, kind: Kind) -> Result<(), Misfit<'a>> {
@@ -120,7 +124,10 @@ impl<'a> Reader<'a, '_> {
         self.located(|reader| {
             reader.expect(Kind::Object)?;
             let members = reader.value.members();
-            visitor.visit_map(Object { members, fields, aside: reader.aside, room: reader.room, value: None })
+            let mut object = Object { members, fields, aside: reader.aside, room: reader.room, value: None };
+            let read = visitor.visit_map(&mut object);
+            // A name for whose value nobody asks has been there before, in another spelling.
+            read.map_err(|misfit| object.value.map_or(misfit, |(key, ..)| misfit.within(key, None)))
         })
     }
 
@@ -174,11 +181,11 @@ impl<'a> de::Deserializer<'a> for Reader<'a, '_> {
     }
 
     fn deserialize_f32<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Misfit<'a>> {
-        self.deserialize_f64(visitor)
+        self.located(|reader| visitor.visit_f32(reader.float(|number: &f32| number.is_finite())?))
     }
 
     fn deserialize_f64<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Misfit<'a>> {
-        self.located(|reader| visitor.visit_f64(reader.float()?))
+        self.located(|reader| visitor.visit_f64(reader.float(|number: &f64| number.is_finite())?))
     }
 
     fn deserialize_char<V: Visitor<'a>>(self, visitor: V) -> Result<V::Value, Misfit<'a>> {
@@ -266,7 +273,8 @@ impl<'a> de::Deserializer<'a> for Reader<'a, '_> {
         visitor: V,
     ) -> Result<V::Value, Misfit<'a>> {
         self.located(|reader| {
-            let mut members = reader.value.members();
+            let aside = reader.aside;
+            let mut members = reader.value.members().filter(|(key, _)| !aside.is_some_and(|aside| key.is_str(aside)));
             let (name, content) = match (reader.value.kind(), members.next(), members.next()) {
                 (Kind::String, ..) => (reader.value, None),
                 (Kind::Object, Some((name, content)), None) => (name, Some(content)),
@@ -294,7 +302,7 @@ struct Object<'a, 'r> {
     value: Option<(Cursor<'a>, Cursor<'a>, Option<&'static str>)>,
 }
 
-impl<'a> MapAccess<'a> for Object<'a, '_> {
+impl<'a> MapAccess<'a> for &mut Object<'a, '_> {
     type Error = Misfit<'a>;
 
     fn next_key_seed<K: DeserializeSeed<'a>>(&mut self, seed: K) -> Result<Option<K::Value>, Misfit<'a>> {
@@ -311,7 +319,7 @@ impl<'a> MapAccess<'a> for Object<'a, '_> {
         let (key, value, member) = self.value.take().ok_or_else(|| Misfit::custom("a value before its key"))?;
         let unknown = self.fields.is_some() && member.is_none();
         let reader = Reader { value, room: &mut *self.room, aside: None, member, unknown };
-        seed.deserialize(reader).map_err(|misfit| misfit.within(key, member))
+        seed.deserialize(reader).map_err(|misfit| misfit.within(if unknown { key } else { value }, member))
     }
 }
 
@@ -327,8 +335,9 @@ impl<'a> SeqAccess<'a> for &mut Array<'a, '_> {
 
     fn next_element_seed<T: DeserializeSeed<'a>>(&mut self, seed: T) -> Result<Option<T::Value>, Misfit<'a>> {
         let Some(value) = self.elements.next() else { return Ok(None) };
-        let reader = Reader { value, room: &mut *self.room, aside: None, member: self.member, unknown: false };
-        seed.deserialize(reader).map(Some)
+        let member = self.member;
+        let reader = Reader { value, room: &mut *self.room, aside: None, member, unknown: false };
+        seed.deserialize(reader).map(Some).map_err(|misfit| misfit.within(value, member))
     }
 }
 
@@ -371,7 +380,9 @@ impl<'a> VariantAccess<'a> for Variant<'a, '_> {
     }
 
     fn newtype_variant_seed<T: DeserializeSeed<'a>>(self, seed: T) -> Result<T::Value, Misfit<'a>> {
-        seed.deserialize(self.content()?)
+        let reader = self.content()?;
+        let (value, member) = (reader.value, reader.member);
+        seed.deserialize(reader).map_err(|misfit| misfit.within(value, member))
     }
 
     fn tuple_variant<V: Visitor<'a>>(self, _: usize, visitor: V) -> Result<V::Value, Misfit<'a>> {
