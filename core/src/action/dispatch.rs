@@ -7,10 +7,11 @@ use super::call::{Call, NoCall, Origin, add_one};
 use super::journal::{Audit, Execution, Journal, Outcome};
 use super::{Action, Authorize, Execute, Target};
 use crate::audit::Record;
+use crate::code::Code;
 use crate::limits::Switches;
 use crate::message::Message;
 use crate::options::BadOptions;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, Reply};
 
 /// One row of a host's table: an action, with the way to it for the authorizer `Z` and the executor `X`.
 pub struct Entry<Z: ?Sized, X: ?Sized> {
@@ -193,11 +194,14 @@ impl<Z, X, S: Audit> Actions<Z, X, S> {
                 }
                 Handled::Executed(execution, outcome)
             }
-            Err(refusal) => {
+            Err(mut refusal) => {
                 let record = refusal.record();
                 self.audit.refused(&record);
-                if let Ok(len) = refusal.write_reply(out) {
-                    send(wire, out, len);
+                let sent = refusal.write_reply(out).is_ok_and(|len| len == 0 || send(wire, out, len));
+                // The code of a denial is the host's, and may be one that its revision doesn't let a server send.
+                if !sent && refusal.code() == Code::NotAuthorized {
+                    refusal.reply = Reply::to(Code::NotAuthorized);
+                    let _ = refusal.write_reply(out).is_ok_and(|len| send(wire, out, len));
                 }
                 Handled::Refused(record)
             }
