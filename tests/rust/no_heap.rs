@@ -4,6 +4,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use linegate::JsonKind as Kind;
+use linegate::action::{
+    Action, Actions, Authorize, Authorized, Denial, Entry, Execute, Handled, Misfit, Origin, RawArguments, Target,
+    Text, Writer,
+};
 use linegate::{
     AuditKey, Cursor, Direction, Event, Fed, Gate, Inline, Options, Policy, Profile, REPLY_LEN, Slot, Tracker,
 };
@@ -190,6 +194,102 @@ fn a_tracked_session_uses_no_heap() {
     assert_eq!(accepted, 50 * 6, "each line but the last two is accepted");
     assert!(seen > 0);
     assert_eq!(asked, 0, "the gate asked for heap memory");
+}
+
+/// Arguments that borrow from the line, or from the room where they were written with escapes.
+#[derive(serde::Deserialize)]
+struct Words<'a> {
+    text: &'a str,
+    tag: Option<&'a str>,
+    place: (i32, bool),
+    tone: Tone<'a>,
+}
+
+#[derive(serde::Deserialize)]
+enum Tone<'a> {
+    Plain,
+    Named { name: &'a str },
+}
+
+struct Say;
+
+impl Action for Say {
+    const TARGET: Target<'static> = Target::Tool("say");
+    type Arguments<'a> = Words<'a>;
+    fn read<'a>(arguments: RawArguments<'a>) -> Result<Words<'a>, Misfit<'a>> {
+        arguments.typed()
+    }
+}
+
+/// Says how many bytes it was given.
+struct Speaker(usize);
+
+impl Execute<Say> for Speaker {
+    type Output = Text<usize>;
+    type Error = &'static str;
+    fn execute(&mut self, action: Authorized<'_, Say>) -> Result<Text<usize>, &'static str> {
+        let Words { text, tag, place, tone } = action.open();
+        let name = match tone {
+            Tone::Plain => "",
+            Tone::Named { name } => name,
+        };
+        self.0 += text.len() + tag.map_or(0, str::len) + name.len();
+        if place.1 { Ok(Text(self.0)) } else { Err("out of place") }
+    }
+}
+
+struct NoShouting;
+
+impl Authorize<Say> for NoShouting {
+    fn authorize(&self, _: &Origin<'_>, words: &Words<'_>) -> Result<(), Denial> {
+        if words.text.contains('!') { Err(Denial::because("too loud")) } else { Ok(()) }
+    }
+}
+
+/// What a client asks for, and what becomes of it: an execution, or a refusal of that code.
+const SAID: &[(&str, u16)] = &[
+    (r#"{"text":"plain","place":[1,true],"tone":"Plain"}"#, 0),
+    (r#"{"t\u0065xt":"\u00e9\n","tag":"\ud83d\ude00","place":[-1,true],"tone":{"Named":{"name":"\"n\""}}}"#, 0),
+    (r#"{"text":"plain","tag":null,"place":[1,false],"tone":"Plain"}"#, 0),
+    (r#"{"text":"plain","place":[1,true],"tone":"Loud"}"#, 502),
+    (r#"{"text":"plain!","place":[1,true],"tone":"Plain"}"#, 503),
+    (r#"{"text":"plain","place":[1,true],"tone":"Plain","more":1}"#, 502),
+];
+
+#[test]
+fn the_way_to_an_effect_uses_no_heap() {
+    const TABLE: &[Entry<NoShouting, Speaker>] = &[Entry::of::<Say>()];
+    let options = [Direction::FromClient, Direction::FromServer].map(|from| Options::new(from, AuditKey::new([1; 16])));
+    let [mut client, server] = options;
+    client.policy = Policy::Continue;
+    let lines: Vec<(String, u16)> = SAID
+        .iter()
+        .map(|(arguments, code)| {
+            let params = format!("{{\"name\":\"say\",\"arguments\":{arguments}}}");
+            (format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{params}}}\n"), *code)
+        })
+        .collect();
+    let (mut sent, mut executed) = (0, 0);
+    let asked = asked_during(|| {
+        let mut gate = Gate::new(client, Inline::<1024, 64>::new()).expect("the options fit");
+        let put = |_: &[u8]| sent += 1;
+        let mut wire = Writer::new(server, Inline::<1024, 128>::new(), put).expect("the options fit");
+        let mut actions = Actions::new(TABLE, NoShouting, Speaker(0), ()).expect("one row");
+        let (mut room, mut out) = ([0; 1024], [0; REPLY_LEN]);
+        for _ in 0..50 {
+            for (line, code) in &lines {
+                let Event::Message(message) = gate.feed(line.as_bytes()).event else { panic!("refused") };
+                match actions.handle(message, &mut room, &mut out, &mut wire) {
+                    Handled::Executed(..) => assert_eq!(*code, 0),
+                    Handled::Refused(record) => assert_eq!(record.code.number(), *code),
+                    _ => panic!("no call"),
+                }
+            }
+        }
+        executed = actions.journal().executed();
+    });
+    assert_eq!((sent, executed), (50 * SAID.len(), 50 * 3));
+    assert_eq!(asked, 0, "the room for actions asked for heap memory");
 }
 
 #[test]
