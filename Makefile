@@ -39,6 +39,7 @@ rust:
 vectors:
 	$(PYTHON) tests/oracle/check_vectors.py
 	$(PYTHON) tests/oracle/check_sessions.py
+	$(PYTHON) tests/oracle/check_actions.py
 	$(PYTHON) tests/oracle/check_examples.py
 	$(PYTHON) tests/oracle/check_scan.py
 

@@ -13,6 +13,7 @@ from linegate_oracle import Options, Refused, judge
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 SESSIONS = "session.jsonl"  # transcripts of both directions: check_sessions.py judges them
+ACTIONS = "action.jsonl"  # a host's actions behind the gate: check_actions.py judges the gate's part
 
 
 def stream_of(vector: dict[str, Any]) -> bytes:
@@ -69,7 +70,7 @@ def judge_files(paths: list[Path], differences_of: Callable[[dict[str, Any]], li
 
 
 def main() -> int:
-    paths = sorted(path for path in VECTORS.glob("*.jsonl") if path.name != SESSIONS)
+    paths = sorted(path for path in VECTORS.glob("*.jsonl") if path.name not in (SESSIONS, ACTIONS))
     return judge_files(paths, differences, "vectors")
 
 

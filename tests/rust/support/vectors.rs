@@ -38,13 +38,13 @@ pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors")
 }
 
-/// Every vector of every file, in order; transcripts are told apart.
+/// Every vector of every file, in order; transcripts and actions are told apart.
 pub fn all() -> Vec<Vector> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder())
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"))
-        .filter(|path| !path.ends_with("session.jsonl"))
+        .filter(|path| !path.ends_with("session.jsonl") && !path.ends_with("action.jsonl"))
         .collect();
     files.sort();
     files.iter().flat_map(|path| read(path)).collect()
