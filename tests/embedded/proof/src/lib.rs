@@ -9,8 +9,9 @@ use core::panic::PanicInfo;
 use core::ptr::NonNull;
 use core::slice;
 
-use linegate::{AuditKey, Borrowed, Direction, Fed, Gate, Options, Policy, Profile, Revision, Slot, Tracker};
+use linegate::{AuditKey, Borrowed, Direction, Event, Fed, Gate, Options, Policy, Profile, Revision, Slot, Tracker};
 
+mod act;
 mod look;
 
 unsafe extern "C" {
@@ -132,6 +133,52 @@ pub unsafe extern "C" fn proof_feed(
     let Fed { consumed: count, event } = gate.feed(input);
     *consumed = count;
     look::at_event(&event, out)
+}
+
+/// Bytes of the actions of a device.
+#[unsafe(no_mangle)]
+pub extern "C" fn proof_act_size() -> usize {
+    size_of::<act::Device>()
+}
+
+/// Makes the actions at `place`. 0, or -1 where the table is wrong.
+///
+/// # Safety
+/// `place` is aligned for 16 bytes and `proof_act_size` bytes long.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn proof_act_init(place: NonNull<act::Device>, limit: u8) -> i32 {
+    let Some(device) = act::device(limit) else { return -1 };
+    // SAFETY: the caller's promise.
+    unsafe { place.write(device) };
+    0
+}
+
+/// Feeds bytes, and does what an accepted message asks for; `room` takes strings, `out` the answer.
+///
+/// # Safety
+/// As for `proof_feed`; `proof_act_init` made the actions.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn proof_act(
+    gate: &mut DeviceGate,
+    device: &mut act::Device,
+    input: NonNull<u8>,
+    len: usize,
+    room: NonNull<u8>,
+    out: NonNull<u8>,
+    out_len: usize,
+) -> u64 {
+    // SAFETY: the caller's promise.
+    let (input, room, out) = unsafe {
+        (
+            slice::from_raw_parts(input.as_ptr(), len),
+            slice::from_raw_parts_mut(room.as_ptr(), len),
+            slice::from_raw_parts_mut(out.as_ptr(), out_len),
+        )
+    };
+    match gate.feed(input).event {
+        Event::Message(message) => act::act(device, message, room, out),
+        event => look::at_event(&event, out).cast_unsigned(),
+    }
 }
 
 /// Bytes of a tracker of eight requests each way.
