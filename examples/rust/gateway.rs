@@ -3,15 +3,14 @@
 //! `gateway CONFIG [AUDIT]`; the configuration is [`Config`] as JSON. Before a call has passed the gate, has arguments that fit, and
 //! is allowed, nothing is looked up, no template filled and no credential read: only [`Execute`] does that. Refusals end the session.
 
-use std::io::{self, Write as _};
 use std::process::{Command, Stdio};
-use std::{collections::BTreeMap, env, error::Error, fs, net::TcpStream};
+use std::{collections::BTreeMap, env, error::Error, fs, io, io::Write as _, net::TcpStream};
 
 use linegate::action::{
     Action, Actions, Authorize, Authorized, Denial, Entry, Execute, Misfit, Origin, RawArguments, Target, Text,
 };
-use linegate::{Message, Policy};
-use linegate_host::{AuditFile, Session, StdioGuard};
+use linegate::{Direction, Message, Options, Policy, Revision};
+use linegate_host::{AuditFile, Session, StdioGuard, random_key};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -141,9 +140,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let config = fs::read(paths.next().ok_or("usage: gateway CONFIG [AUDIT]")?)?;
     let Config { rules, gateway } = serde_json::from_slice(&config)?;
     let audit = AuditFile::append(paths.next().unwrap_or("audit.jsonl".into()))?;
-    let mut session = Session::new()?;
-    session.client.policy = Policy::CloseAll;
+    let mut options = Options::new(Direction::FromClient, random_key()?);
+    (options.policy, options.revision) = (Policy::CloseAll, Revision::V2025_11_25);
     let (_guard, stdin, stdout) = StdioGuard::take()?;
-    session.serve(&mut Actions::new(TOOLS, rules, gateway, audit)?, other, stdin, stdout)?;
+    Session::of(options).serve(&mut Actions::new(TOOLS, rules, gateway, audit)?, other, stdin, stdout)?;
     Ok(())
 }

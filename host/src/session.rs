@@ -45,9 +45,20 @@ impl Session {
     /// # Errors
     /// The operating system gives no randomness.
     pub fn new() -> io::Result<Self> {
-        let key = random_key()?;
-        let [client, server] = [Direction::FromClient, Direction::FromServer].map(|from| Options::new(from, key));
-        Ok(Self { client, server, in_flight: 1024 })
+        Ok(Self::of(Options::new(Direction::FromClient, random_key()?)))
+    }
+
+    /// A session whose client has these options, and whose server speaks the same protocol within the same bounds.
+    #[must_use]
+    pub fn of(client: Options) -> Self {
+        let mut server = Options::new(Direction::FromServer, client.audit_key);
+        server.revision = client.revision;
+        server.versions = client.versions;
+        server.methods = client.methods;
+        server.result_types = client.result_types;
+        server.limits.max_frame = client.limits.max_frame;
+        server.limits.max_id = client.limits.max_id;
+        Self { client, server, in_flight: 1024 }
     }
 
     /// Gates a server's input and output. The wire ends when the writer is dropped, though the reader knows it too.
