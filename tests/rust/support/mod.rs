@@ -11,26 +11,29 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// The binary under test: `LINEGATE_BIN` if it is set, else built once, with the profile and into the target directory of
-/// the running test.
+/// The binary under test: `LINEGATE_BIN` if it is set, else the one that is built.
 pub fn linegate_bin() -> PathBuf {
     static BIN: OnceLock<PathBuf> = OnceLock::new();
-    BIN.get_or_init(|| {
-        if let Some(given) = std::env::var_os("LINEGATE_BIN") {
-            return given.into();
-        }
-        let test = std::env::current_exe().expect("a test has a path");
-        let profile_dir = test.ancestors().nth(2).expect("a test lies in target/PROFILE/deps").to_path_buf();
-        let target = profile_dir.parent().expect("the profile's directory lies in the target directory");
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "--package", "linegate-cli", "--target-dir"]).arg(target);
-        if profile_dir.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().expect("cargo starts").success(), "linegate-cli does not build");
-        profile_dir.join("linegate")
+    BIN.get_or_init(|| match std::env::var_os("LINEGATE_BIN") {
+        Some(given) => given.into(),
+        None => build(&["--package", "linegate-cli"], "linegate"),
     })
     .clone()
+}
+
+/// Builds a binary, with the profile and into the target directory of the running test, where it lies at `place` of the
+/// profile's directory.
+pub fn build(what: &[&str], place: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    let profile_dir = test.ancestors().nth(2).expect("a test lies in target/PROFILE/deps").to_path_buf();
+    let target = profile_dir.parent().expect("the profile's directory lies in the target directory");
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet"]).args(what).arg("--target-dir").arg(target);
+    if profile_dir.ends_with("release") {
+        build.arg("--release");
+    }
+    assert!(build.status().expect("cargo starts").success(), "{place} does not build");
+    profile_dir.join(place)
 }
 
 /// A path for a test's file, which does not exist yet.
