@@ -233,12 +233,18 @@ codes! {
         "The request was answered already.";
     459 UnknownSubscription "unknown_subscription" Session None, false,
         "The notification belongs to no subscription that is open, or does not say to which.";
+    901 NullArgument "null_argument" Caller None, false,
+        "A pointer argument is NULL, or not aligned as its type must be.";
     902 BufferTooSmall "buffer_too_small" Caller None, false,
         "The buffer given is too small; nothing was written.";
     903 BadOptions "bad_options" Caller None, false,
         "An option has a value that it can't have.";
+    904 StaleEvent "stale_event" Caller None, false,
+        "The call is about an event that is over, or comes in an order that makes no sense.";
     905 Closed "closed" Caller None, false,
         "The session has ended; nothing more is judged until a reset.";
+    999 Internal "internal" Caller None, false,
+        "The library failed, which is a fault of its own; end the session and report it.";
 }
 
 impl Code {
