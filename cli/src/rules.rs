@@ -35,6 +35,7 @@ const fn title(stage: Stage) -> &'static str {
         Stage::Rpc => "3xx rpc: the value as a JSON-RPC 2.0 message",
         Stage::Mcp => "401 to 410 mcp: the message as one of the Model Context Protocol, by revision and direction",
         Stage::Session => "45x session: the message in its session, where a tracker sees both directions",
+        Stage::Action => "5xx action: what the message asks for, given by the host's side of the gate",
         Stage::Caller => "9xx caller: faults of the program that uses the library, never of the peer",
         _ => stage.name(),
     }

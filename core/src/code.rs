@@ -33,13 +33,16 @@ pub enum Stage {
     Mcp,
     /// 45x: the message in its session.
     Session,
+    /// 5xx: the action that a message asks for.
+    Action,
     /// 9xx: faults of the caller of this library, never of the peer.
     Caller,
 }
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Self; 6] = [Self::Frame, Self::Json, Self::Rpc, Self::Mcp, Self::Session, Self::Caller];
+    pub const ALL: [Self; 7] =
+        [Self::Frame, Self::Json, Self::Rpc, Self::Mcp, Self::Session, Self::Action, Self::Caller];
 
     /// The stage's name as `scan`, audit records and docs spell it.
     #[must_use]
@@ -50,6 +53,7 @@ impl Stage {
             Self::Rpc => "rpc",
             Self::Mcp => "mcp",
             Self::Session => "session",
+            Self::Action => "action",
             Self::Caller => "caller",
         }
     }
@@ -233,6 +237,16 @@ codes! {
         "The request was answered already.";
     459 UnknownSubscription "unknown_subscription" Session None, false,
         "The notification belongs to no subscription that is open, or does not say to which.";
+    501 UnknownTool "unknown_tool" Action PARAMS, false,
+        "The call names a tool that is not offered here.";
+    502 ArgumentsSchema "arguments_schema" Action PARAMS, false,
+        "The arguments are not those that the tool takes.";
+    503 NotAuthorized "not_authorized" Action PARAMS, false,
+        "The host did not authorize the action.";
+    504 AlreadyUsed "already_used" Action None, false,
+        "The authorization was used already; an action runs once.";
+    505 SwitchNotGranted "switch_not_granted" Action REQUEST, false,
+        "The message passed only because of a switch that this action does not allow.";
     901 NullArgument "null_argument" Caller None, false,
         "A pointer argument is NULL, or not aligned as its type must be.";
     902 BufferTooSmall "buffer_too_small" Caller None, false,
