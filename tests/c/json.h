@@ -11,19 +11,19 @@
 #define ABSENT ((linegate_slice){ NULL, 0 })
 
 /* Ends the test: something that the test itself rests on is broken. */
-static void broken(const char *what) {
+static inline void broken(const char *what) {
     fprintf(stderr, "broken: %s\n", what);
     exit(2);
 }
 
-static linegate_slice member(linegate_slice object, const char *name) {
+static inline linegate_slice member(linegate_slice object, const char *name) {
     linegate_slice value = ABSENT;
     linegate_get(object, name, &value);
     return value;
 }
 
 /* A string, unescaped, on the heap; NULL for an absent slice. */
-static char *text(linegate_slice value, size_t *len) {
+static inline char *text(linegate_slice value, size_t *len) {
     size_t needed = 0;
     if (linegate_type(value) == LINEGATE_TYPE_NONE) return NULL;
     if (linegate_string(value, NULL, 0, &needed) != LINEGATE_BUFFER_TOO_SMALL) broken("not a string");
@@ -33,20 +33,20 @@ static char *text(linegate_slice value, size_t *len) {
     return out;
 }
 
-static int64_t number(linegate_slice value) {
+static inline int64_t number(linegate_slice value) {
     int64_t integer;
     if (linegate_integer(value, &integer) != LINEGATE_OK) broken("not an integer");
     return integer;
 }
 
 /* The number that is a member, or another if there is none. */
-static int64_t number_or(linegate_slice object, const char *name, int64_t otherwise) {
+static inline int64_t number_or(linegate_slice object, const char *name, int64_t otherwise) {
     linegate_slice value = member(object, name);
     return value.data ? number(value) : otherwise;
 }
 
 /* Whether a string value, or its absence, is that text. */
-static int says(linegate_slice value, const char *expected) {
+static inline int says(linegate_slice value, const char *expected) {
     size_t len = 0;
     char *out = text(value, &len);
     int same = out && expected ? len == strlen(expected) && !memcmp(out, expected, len) : !out && !expected;
@@ -55,7 +55,7 @@ static int says(linegate_slice value, const char *expected) {
 }
 
 /* Whether a string value, or its absence, is those bytes. */
-static int is_bytes(linegate_slice value, linegate_slice bytes) {
+static inline int is_bytes(linegate_slice value, linegate_slice bytes) {
     size_t len = 0;
     char *out = text(value, &len);
     int same = out && bytes.data ? len == bytes.len && !memcmp(out, bytes.data, len) : !out && !bytes.data;
@@ -64,7 +64,7 @@ static int is_bytes(linegate_slice value, linegate_slice bytes) {
 }
 
 /* Whether two values are the same, whatever the order of members. */
-static int equal(linegate_slice a, linegate_slice b) {
+static inline int equal(linegate_slice a, linegate_slice b) {
     uint32_t type = linegate_type(a);
     linegate_iter left, right;
     linegate_slice key, one, other;
@@ -94,19 +94,6 @@ static int equal(linegate_slice a, linegate_slice b) {
     linegate_iterate(b, &right);
     while (linegate_next(&right, NULL, &other) == LINEGATE_OK) others++;
     return ones == others;
-}
-
-/* A gate in storage of exactly the size that it asks for; the storage comes back in *storage. */
-static linegate *gate_of(const linegate_options *options, void **storage, size_t *size) {
-    linegate *gate = NULL;
-    *size = linegate_storage_size(options);
-    *storage = malloc(*size ? *size : 1);
-    linegate_status status = linegate_init(*storage, *size, options, &gate);
-    if (status != LINEGATE_OK) {
-        fprintf(stderr, "%d %s\n", (int)status, linegate_status_name(status));
-        broken("a gate that could not be made");
-    }
-    return gate;
 }
 
 #endif

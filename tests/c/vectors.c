@@ -15,6 +15,19 @@ static void differs(const char *what) {
     differing++;
 }
 
+/* A gate in storage of exactly the size that it asks for; the storage comes back in *storage. */
+static linegate *gate_of(const linegate_options *options, void **storage, size_t *size) {
+    linegate *gate = NULL;
+    *size = linegate_storage_size(options);
+    *storage = malloc(*size ? *size : 1);
+    linegate_status status = linegate_init(*storage, *size, options, &gate);
+    if (status != LINEGATE_OK) {
+        fprintf(stderr, "%d %s\n", (int)status, linegate_status_name(status));
+        broken("a gate that could not be made");
+    }
+    return gate;
+}
+
 /* A gate that reads rows and replies: everything that is JSON passes. */
 static linegate *reader(void **storage, uint32_t max_frame) {
     size_t size;
