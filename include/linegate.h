@@ -69,7 +69,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The version of the library that this header belongs to: it changes with the binary interface (with MINOR too, while it is 0).
+// The version of the library that this header belongs to: it changes when the binary interface breaks.
 #define LINEGATE_VERSION_MAJOR 0
 
 // With what is added.
@@ -915,6 +915,9 @@ linegate_status linegate_guard_stdout(int32_t *wire);
 linegate_status linegate_release_stdout(int32_t wire);
 
 extern void linegate_PANIC_PATH_REMAINS(void);
+
+// The proof's negative control: a link that keeps it must fail.
+size_t linegate_planted_panic(size_t len);
 
 #ifdef __cplusplus
 }  // extern "C"

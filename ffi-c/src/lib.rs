@@ -57,6 +57,14 @@ mod bare {
         fn linegate_PANIC_PATH_REMAINS() -> !;
     }
 
+    /// The proof's negative control: a link that keeps it must fail.
+    #[cfg(feature = "link-proof")]
+    #[unsafe(no_mangle)]
+    extern "C" fn linegate_planted_panic(len: usize) -> usize {
+        assert!(len > 7, "planted");
+        len
+    }
+
     /// Nothing leads here: see the link proof.
     #[panic_handler]
     fn panic(_: &PanicInfo<'_>) -> ! {

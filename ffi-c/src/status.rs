@@ -158,7 +158,7 @@ pub const LINEGATE_CLOSED: linegate_status = 905;
 /// The library failed, which is a fault of its own; end the session and report it.
 pub const LINEGATE_INTERNAL: linegate_status = 999;
 
-/// The version of the library that this header belongs to: it changes with the binary interface (with MINOR too, while it is 0).
+/// The version of the library that this header belongs to: it changes when the binary interface breaks.
 pub const LINEGATE_VERSION_MAJOR: u32 = 0;
 /// With what is added.
 pub const LINEGATE_VERSION_MINOR: u32 = 1;
