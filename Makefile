@@ -1,6 +1,6 @@
 # One word for each thing to do; .ci/run does the same as `make test lint test-embedded fuzz`.
 #
-#   make test           every test that this machine can run; in parts: rust vectors c interop
+#   make test           every test that this machine can run; in parts: rust vectors c go interop
 #   make lint           formats, lints, docs, generated pages; in parts: rustfmt clippy pages header-fresh python scripts
 #   make test-embedded  the core without std and without a way to panic
 #   make fuzz           each fuzz target for SECONDS_EACH seconds (30)
@@ -29,16 +29,16 @@ MYPY := $(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)
 RULES := $(CARGO) run --quiet -p linegate-cli -- rules --format markdown
 # Workspaces of their own.
 SIDE := tests/bench tests/embedded/proof tests/fuzz
-SCRIPTS := .ci/run ffi-c/install tests/c/run tests/embedded/run tests/fuzz/run
+SCRIPTS := .ci/run ffi-c/install tests/c/run tests/go/run tests/embedded/run tests/fuzz/run
 # The header is a page that people read: another version would write it another way.
 CBINDGEN_VERSION := 0.29.4
 CBINDGEN ?= $(CURDIR)/.tools/cbindgen-$(CBINDGEN_VERSION)/bin/cbindgen
 HEADER := $(CBINDGEN) --quiet --config ffi-c/cbindgen.toml --crate linegate-c ffi-c --output include/linegate.h
 
-.PHONY: test rust vectors c interop lint rustfmt clippy pages header-fresh python scripts test-embedded fuzz soak bench \
+.PHONY: test rust vectors c go interop lint rustfmt clippy pages header-fresh python scripts test-embedded fuzz soak bench \
   docs header install venv clean
 
-test: rust vectors c interop
+test: rust vectors c go interop
 
 rust:
 	$(CARGO) test --workspace --no-fail-fast
@@ -53,6 +53,10 @@ vectors:
 # The C face: header, library, package, example.
 c:
 	tests/c/run
+
+# The Go module, its example, and the official Go SDK behind it.
+go:
+	tests/go/run
 
 # Real clients and servers around the binary.
 interop: .venv/ready

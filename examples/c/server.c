@@ -78,12 +78,12 @@ static int add(struct server *server, linegate_slice arguments, char *said, size
 }
 
 static int record(struct server *server, linegate_slice arguments, char *said, size_t cap) {
-    char text[1024];
+    char text[1024] = "";
     size_t len;
-    linegate_slice member = { NULL, 0 };
-    linegate_get(arguments, "text", &member);
-    if (linegate_string(member, text, sizeof text, &len) != LINEGATE_OK) {
-        snprintf(said, cap, "record needs text, a string of at most 1023 bytes.");
+    linegate_slice member;
+    if (linegate_get(arguments, "text", &member) == LINEGATE_OK
+        && linegate_string(member, text, sizeof text, &len) != LINEGATE_OK) {
+        snprintf(said, cap, "record takes text, a string of at most 1023 bytes.");
         return 0;
     }
     FILE *file = server->file ? fopen(server->file, "a") : NULL;
@@ -104,8 +104,8 @@ static const struct tool {
         "{\"name\":\"add\",\"description\":\"Adds two integers.\",\"inputSchema\":{\"type\":\"object\",\"properties\":"
         "{\"a\":{\"type\":\"integer\"},\"b\":{\"type\":\"integer\"}},\"required\":[\"a\",\"b\"]}}" },
     { "record", record,
-        "{\"name\":\"record\",\"description\":\"Appends its text as a line to a file.\",\"inputSchema\":"
-        "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}},\"required\":[\"text\"]}}" },
+        "{\"name\":\"record\",\"description\":\"Appends a line to a file: its text, if it has one.\",\"inputSchema\":"
+        "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}}}}" },
 };
 
 static const struct tool *find(linegate_slice name) {

@@ -240,6 +240,31 @@ func TestReaderGoesOnAndEnds(t *testing.T) {
 	}
 }
 
+// Close while Read waits, as SDKs do.
+func TestReaderIsClosedByAnother(t *testing.T) {
+	for range 50 {
+		from, to := io.Pipe()
+		reader, err := NewReader(from, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				if _, err := io.WriteString(to, ping); err != nil {
+					return
+				}
+			}
+		}()
+		go func() {
+			runtime.Gosched()
+			reader.Close()
+		}()
+		if _, err := io.Copy(io.Discard, reader); err == nil {
+			t.Error("the end of a stream that was closed")
+		}
+	}
+}
+
 func TestReaderPassesFaultsOfItsSourceOn(t *testing.T) {
 	broken := errors.New("broken")
 	reader, err := NewReader(io.MultiReader(strings.NewReader(ping), &failing{broken}), Options{})

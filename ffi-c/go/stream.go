@@ -21,12 +21,15 @@ const chunk = 64 * 1024
 type Reader struct {
 	from    io.Reader
 	options Options
-	gate    *Gate
 	buffer  []byte
-	// What was accepted and not yet read: in the gate's C memory, good until the next chunk.
-	pending []byte
 	// What the source said last.
 	failed error
+
+	// Guards what follows: Close may come while Read waits for the source.
+	mutex sync.Mutex
+	gate  *Gate
+	// What was accepted and not yet read: in the gate's C memory, good until the next chunk.
+	pending []byte
 }
 
 // NewReader puts a gate in front of a stream of lines.
@@ -41,84 +44,114 @@ func NewReader(from io.Reader, options Options) (*Reader, error) {
 	return &Reader{from: from, options: options, gate: gate, buffer: make([]byte, chunk)}, nil
 }
 
-// Read reads accepted lines. It belongs to one goroutine at a time.
+// Read reads accepted lines. It belongs to one goroutine at a time; Close may come from another.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	for len(r.pending) == 0 {
-		if r.gate.pump == nil {
-			return 0, os.ErrClosed
+	for {
+		if length, err := r.take(p); length > 0 || err != nil {
+			return length, err
 		}
-		if r.gate.pump.no_memory != 0 {
-			return 0, Internal
+		// What was read beside a fault counts first.
+		ended, length := r.failed != nil, 0
+		if ended && !errors.Is(r.failed, io.EOF) {
+			return 0, r.failed
 		}
-		if r.gate.pump.closed != 0 {
-			return 0, io.EOF
+		if !ended {
+			length, r.failed = r.from.Read(r.buffer)
 		}
-		if r.failed != nil {
-			err := r.failed
-			if errors.Is(err, io.EOF) {
-				C.lg_end(r.gate.pump)
-				if told := r.tell(); told != nil {
-					return 0, told
-				}
-				continue
+		refusals, err := r.judge(r.buffer[:length], ended)
+		if err != nil {
+			return 0, err
+		}
+		for _, refusal := range refusals {
+			if err := r.tell(refusal); err != nil {
+				return 0, err
 			}
-			return 0, err
-		}
-		var length int
-		length, r.failed = r.from.Read(r.buffer)
-		C.lg_chunk(r.gate.pump, unsafe.Pointer(unsafe.SliceData(r.buffer)), C.size_t(length))
-		if err := r.tell(); err != nil {
-			return 0, err
-		}
-		if lines := &r.gate.pump.lines; lines.len > 0 {
-			r.pending = unsafe.Slice((*byte)(unsafe.Pointer(lines.data)), int(lines.len))
 		}
 	}
+}
+
+// take copies what is pending. An error says that there is nothing, and that nothing will come.
+func (r *Reader) take(p []byte) (int, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	length := copy(p, r.pending)
 	r.pending = r.pending[length:]
-	runtime.KeepAlive(r.gate)
-	return length, nil
+	switch {
+	case length > 0:
+		return length, nil
+	case r.gate.pump == nil:
+		return 0, os.ErrClosed
+	case r.gate.pump.no_memory != 0:
+		return 0, Internal
+	case r.gate.pump.closed != 0:
+		return 0, io.EOF
+	}
+	return 0, nil
 }
 
-// tell tells of the refusals of the last chunk, and sends their replies.
-func (r *Reader) tell() error {
+// judge takes a chunk, or the end of input, through the gate.
+func (r *Reader) judge(input []byte, ended bool) ([]*Refusal, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
 	pump := r.gate.pump
-	replies := bytesOf(pump.replies.data, pump.replies.len)
-	count := int(pump.refusals.len) / int(unsafe.Sizeof(C.lg_refusal{}))
-	for at := range count {
-		refusal := C.lg_refusal_at(pump, C.size_t(at))
-		length, id := int(refusal.reply_len), int(refusal.id_len)
-		reply := replies[:length:length]
-		if r.options.OnRefusal != nil {
-			// What the event lent is gone with the line behind it.
-			refusal.event.id = C.linegate_slice{}
-			told := refusalOf(&refusal.event, reply)
-			if id > 0 {
-				told.ID = replies[length : length+id : length+id]
-			}
-			r.options.OnRefusal(told)
-		}
-		replies = replies[length+id:]
-		if r.options.Replies != nil && length > 0 {
-			if _, err := r.options.Replies.Write(reply); err != nil {
-				return err
-			}
-		}
+	if pump == nil {
+		return nil, os.ErrClosed
 	}
-	return nil
+	if ended {
+		C.lg_end(pump)
+	} else {
+		C.lg_chunk(pump, unsafe.Pointer(unsafe.SliceData(input)), C.size_t(len(input)))
+	}
+	r.pending = nil
+	if lines := &pump.lines; lines.len > 0 {
+		r.pending = unsafe.Slice((*byte)(unsafe.Pointer(lines.data)), int(lines.len))
+	}
+	refusals := make([]*Refusal, int(pump.refusals.len)/int(unsafe.Sizeof(C.lg_refusal{})))
+	// Each reply with the id behind it.
+	replies := bytesOf(pump.replies.data, pump.replies.len)
+	part := func(length C.size_t) []byte {
+		if length == 0 {
+			return nil
+		}
+		bytes := replies[:length:length]
+		replies = replies[length:]
+		return bytes
+	}
+	for at := range refusals {
+		refusal := C.lg_refusal_at(pump, C.size_t(at))
+		// What the event lent is gone with the line behind it.
+		refusal.event.id = C.linegate_slice{}
+		refusals[at] = refusalOf(&refusal.event, part(refusal.reply_len))
+		refusals[at].ID = part(refusal.id_len)
+	}
+	return refusals, nil
 }
 
-// Close gives the gate's memory back, and closes the source if it can be closed.
-func (r *Reader) Close() error {
-	r.pending = nil
-	err := r.gate.Close()
-	if closer, ok := r.from.(io.Closer); ok {
-		return closer.Close()
+func (r *Reader) tell(refusal *Refusal) error {
+	if r.options.OnRefusal != nil {
+		r.options.OnRefusal(refusal)
 	}
+	if r.options.Replies == nil || refusal.Reply == nil {
+		return nil
+	}
+	_, err := r.options.Replies.Write(refusal.Reply)
 	return err
+}
+
+// Close closes the source if it can be closed, and gives the gate's memory back. A Read that waits for a source which can't be
+// closed ends with the source's next bytes.
+func (r *Reader) Close() error {
+	var err error
+	if closer, ok := r.from.(io.Closer); ok {
+		err = closer.Close()
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.pending = nil
+	return errors.Join(err, r.gate.Close())
 }
 
 // A Writer lets out whole lines that its gate accepts. It is safe for several goroutines: each line goes out in one write.
