@@ -2,7 +2,8 @@
 #
 #   make test           every test that this machine can run; in parts: rust vectors c go interop
 #   make lint           formats, lints, docs, generated pages; in parts: rustfmt clippy pages header-fresh python scripts
-#   make test-embedded  the core without std and without a way to panic
+#   make test-embedded  the core without std and without a way to panic, and the C library on bare devices
+#   make footprint      what the C library takes on two devices
 #   make fuzz           each fuzz target for SECONDS_EACH seconds (30)
 #   make soak           the tracker against its model in RUNS random sessions (100000)
 #   make bench          the benchmarks
@@ -29,13 +30,13 @@ MYPY := $(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)
 RULES := $(CARGO) run --quiet -p linegate-cli -- rules --format markdown
 # Workspaces of their own.
 SIDE := tests/bench tests/embedded/proof tests/fuzz
-SCRIPTS := .ci/run ffi-c/install tests/c/run tests/go/run tests/embedded/run tests/fuzz/run
+SCRIPTS := .ci/run ffi-c/install tests/c/run tests/go/run tests/embedded/run tests/embedded/firmware/run tests/fuzz/run
 # The header is a page that people read: another version would write it another way.
 CBINDGEN_VERSION := 0.29.4
 CBINDGEN ?= $(CURDIR)/.tools/cbindgen-$(CBINDGEN_VERSION)/bin/cbindgen
 HEADER := $(CBINDGEN) --quiet --config ffi-c/cbindgen.toml --crate linegate-c ffi-c --output include/linegate.h
 
-.PHONY: test rust vectors c go interop lint rustfmt clippy pages header-fresh python scripts test-embedded fuzz soak bench \
+.PHONY: test rust vectors c go interop lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak bench \
   docs header install venv clean
 
 test: rust vectors c go interop
@@ -95,6 +96,11 @@ scripts:
 
 test-embedded:
 	tests/embedded/run
+	tests/embedded/firmware/run
+
+# Sizes of the bare C library on two devices, as the README has them.
+footprint:
+	tests/embedded/firmware/run footprint
 
 fuzz:
 	tests/fuzz/run $(SECONDS_EACH)
