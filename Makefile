@@ -85,7 +85,7 @@ header-fresh: $(CBINDGEN)
 python: .venv/ready
 	$(BIN)/ruff check --quiet tests scripts
 	$(BIN)/ruff format --quiet --diff tests scripts
-	for room in scripts tests/*/; do \
+	for room in scripts tests/*/ tests/embedded/firmware/; do \
 	  compgen -G "$$room/*.py" >/dev/null || continue; \
 	  if [ -e $$room/__init__.py ]; then from=$$room/.. what=$$(basename $$room); else from=$$room what=.; fi; \
 	  (cd $$from && $(MYPY) $$what); \

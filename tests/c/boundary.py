@@ -2,8 +2,8 @@
 
     boundary.py SERVER FILE
 
-The tool that a vector names becomes `record`, which appends to FILE. No line that is refused may do so; each good call that
-stands beside them does, once. Vectors with other options than the server's are left out."""
+The tool that a vector names becomes `record`, which appends to FILE. No line that is refused may do so; each good call
+that stands beside them does, once. Vectors with other options than the server's are left out."""
 
 import base64
 import json

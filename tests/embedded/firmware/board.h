@@ -25,9 +25,9 @@ static void leave(int status) {
     for (;;) {}
 }
 
-static void say(const char *text) { host(SYS_WRITE0, text); }
+static inline void say(const char *text) { host(SYS_WRITE0, text); }
 
-static void say_number(uint32_t value) {
+static inline void say_number(uint32_t value) {
     char digits[11];
     char *at = digits + sizeof digits - 1;
     for (*at = 0; at == digits + sizeof digits - 1 || value > 0; value /= 10) *--at = (char)('0' + value % 10);
@@ -35,7 +35,7 @@ static void say_number(uint32_t value) {
 }
 
 /* Opens a file of the host's to be read. */
-static int host_open(const char *path, size_t len) {
+static inline int host_open(const char *path, size_t len) {
     const struct {
         const char *path;
         uint32_t mode, len;
@@ -44,7 +44,7 @@ static int host_open(const char *path, size_t len) {
 }
 
 /* Reads that many bytes; 0 where the file has fewer. */
-static int host_read(int file, void *to, size_t len) {
+static inline int host_read(int file, void *to, size_t len) {
     const struct {
         uint32_t file;
         void *to;

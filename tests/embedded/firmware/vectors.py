@@ -2,9 +2,9 @@
 
     vectors.py VECTORS FOLDER
 
-FOLDER/vectors.bin holds for each vector a header (struct row of vectors.c), then its stream; a header whose last byte is 1
-ends it. FOLDER/events.bin holds what must be said of them, one event after the other (struct expected). Both little-endian.
-Each vector stands twice, fed in pieces of 64 bytes and of 7."""
+FOLDER/vectors.bin holds for each vector a header (struct row of vectors.c), then its stream; a header whose last byte
+is 1 ends it. FOLDER/events.bin holds what must be said of them, one event after the other (struct expected). Both are
+little-endian. Each vector stands twice, fed in pieces of 64 bytes and of 7."""
 
 import base64
 import json
@@ -20,10 +20,22 @@ POLICIES = ["close_malformed", "close_all", "continue"]
 BATCHES = ["by_revision", "allow", "refuse"]
 ERROR_IDS = ["by_revision", "null", "absent"]
 KINDS = ["", "request", "notification", "result", "error", "batch"]
-SWITCHES = (
-    "blank_lines surrounding_space separators lone_surrogates long_keys case_collisions escaped_nul escaped_nul_in_keys "
-    "big_integers number_range inexact_decimals forbidden_keys unknown_members max_depth"
-).split()
+SWITCHES = [
+    "blank_lines",
+    "surrounding_space",
+    "separators",
+    "lone_surrogates",
+    "long_keys",
+    "case_collisions",
+    "escaped_nul",
+    "escaped_nul_in_keys",
+    "big_integers",
+    "number_range",
+    "inexact_decimals",
+    "forbidden_keys",
+    "unknown_members",
+    "max_depth",
+]
 CLOSED, NO_REPLIES = 905, 0xFFFFFFFF
 
 
