@@ -916,9 +916,6 @@ linegate_status linegate_release_stdout(int32_t wire);
 
 extern void linegate_PANIC_PATH_REMAINS(void);
 
-// The proof's negative control: a link that keeps it must fail.
-size_t linegate_planted_panic(size_t len);
-
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
