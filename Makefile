@@ -1,12 +1,15 @@
 # One word for each thing to do; .ci/run does the same as `make test lint test-embedded fuzz`.
 #
-#   make test           every test that this machine can run; in parts: rust vectors interop rmcp
-#   make lint           formats, lints, docs, generated pages; in parts: rustfmt clippy pages python scripts
-#   make test-embedded  the core without std and without a way to panic
+#   make test           every test that this machine can run; in parts: rust vectors c go interop rmcp
+#   make lint           formats, lints, docs, generated pages; in parts: rustfmt clippy pages header-fresh python scripts
+#   make test-embedded  the core without std and without a way to panic, and the C library on bare devices
+#   make footprint      what the C library takes on two devices
 #   make fuzz           each fuzz target for SECONDS_EACH seconds (30)
 #   make soak           the tracker against its model in RUNS random sessions (100000)
 #   make bench          the benchmarks
 #   make docs           write docs/rules.md again
+#   make header         write include/linegate.h again
+#   make install        the C library and its header, to PREFIX (/usr/local)
 #   make venv           the Python tools, into .venv
 
 SHELL := bash
@@ -17,6 +20,7 @@ PYTHON ?= python3
 SECONDS_EACH ?= 30
 RUNS ?= 100000
 CARGO ?= cargo
+PREFIX ?= /usr/local
 BIN := $(CURDIR)/.venv/bin
 export PYTHONDONTWRITEBYTECODE := 1
 # Seen by pip: quiet about its own new versions.
@@ -26,11 +30,16 @@ MYPY := $(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)
 RULES := $(CARGO) run --quiet -p linegate-cli -- rules --format markdown
 # Workspaces of their own.
 SIDE := tests/bench tests/embedded/proof tests/fuzz tests/rmcp
-SCRIPTS := .ci/run tests/embedded/run tests/fuzz/run
+SCRIPTS := .ci/run ffi-c/install tests/c/run tests/go/run tests/embedded/run tests/embedded/firmware/run tests/fuzz/run
+# The header is a page that people read: another version would write it another way.
+CBINDGEN_VERSION := 0.29.4
+CBINDGEN ?= $(CURDIR)/.tools/cbindgen-$(CBINDGEN_VERSION)/bin/cbindgen
+HEADER := $(CBINDGEN) --quiet --config ffi-c/cbindgen.toml --crate linegate-c ffi-c --output include/linegate.h
 
-.PHONY: test rust vectors interop rmcp lint rustfmt clippy pages python scripts test-embedded fuzz soak bench docs venv clean
+.PHONY: test rust vectors c go interop rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak bench \
+  docs header install venv clean
 
-test: rust vectors interop rmcp
+test: rust vectors c go interop rmcp
 
 rust:
 	$(CARGO) test --workspace --no-fail-fast
@@ -43,6 +52,14 @@ vectors:
 	$(PYTHON) tests/oracle/check_examples.py
 	$(PYTHON) tests/oracle/check_scan.py
 
+# The C face: header, library, package, example.
+c:
+	tests/c/run
+
+# The Go module, its example, and the official Go SDK behind it.
+go:
+	tests/go/run
+
 # Real clients and servers around the binary.
 interop: .venv/ready
 	$(BIN)/python -m pytest tests/interop
@@ -51,7 +68,7 @@ interop: .venv/ready
 rmcp:
 	cd tests/rmcp && $(CARGO) test
 
-lint: rustfmt clippy pages python scripts
+lint: rustfmt clippy pages header-fresh python scripts
 
 rustfmt:
 	$(CARGO) fmt --all --check
@@ -67,11 +84,14 @@ pages:
 	$(RULES) | diff -u docs/rules.md - || { echo "docs/rules.md is stale: run make docs"; exit 1; }
 	$(PYTHON) scripts/mcp_tables.py --check
 
+header-fresh: $(CBINDGEN)
+	$(HEADER) --verify || { echo "include/linegate.h is stale: run make header"; exit 1; }
+
 # Each folder as its programs see it: a package from outside, loose scripts from inside.
 python: .venv/ready
 	$(BIN)/ruff check --quiet tests scripts
 	$(BIN)/ruff format --quiet --diff tests scripts
-	for room in scripts tests/*/; do \
+	for room in scripts tests/*/ tests/embedded/firmware/; do \
 	  compgen -G "$$room/*.py" >/dev/null || continue; \
 	  if [ -e $$room/__init__.py ]; then from=$$room/.. what=$$(basename $$room); else from=$$room what=.; fi; \
 	  (cd $$from && $(MYPY) $$what); \
@@ -82,6 +102,11 @@ scripts:
 
 test-embedded:
 	tests/embedded/run
+	tests/embedded/firmware/run
+
+# Sizes of the bare C library on two devices, as the README has them.
+footprint:
+	tests/embedded/firmware/run footprint
 
 fuzz:
 	tests/fuzz/run $(SECONDS_EACH)
@@ -95,6 +120,16 @@ bench:
 docs:
 	$(RULES) > docs/rules.md
 
+header: $(CBINDGEN)
+	$(HEADER)
+
+# It runs for a second: how fast it is built counts for more than how fast it is.
+$(CURDIR)/.tools/%/bin/cbindgen:
+	$(CARGO) install --quiet --debug --locked --version $(CBINDGEN_VERSION) --root $(dir $(@D)) --no-track cbindgen
+
+install:
+	PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' ffi-c/install
+
 venv: .venv/ready
 
 .venv/ready: tests/requirements.txt
@@ -103,4 +138,4 @@ venv: .venv/ready
 	touch $@
 
 clean:
-	rm -rf target .venv .venv-interop $(addsuffix /target,$(SIDE)) tests/fuzz/artifacts tests/fuzz/corpus
+	rm -rf target .venv .venv-interop .tools $(addsuffix /target,$(SIDE)) tests/fuzz/artifacts tests/fuzz/corpus

@@ -243,14 +243,22 @@ codes! {
         "The arguments don't fit the tool's schema.";
     503 NotAuthorized "not_authorized" Action PARAMS, false,
         "The call is not allowed here; nothing was done.";
+    504 AlreadyUsed "already_used" Action None, false,
+        "The authorization was used already; an action runs once.";
     505 SwitchNotGranted "switch_not_granted" Action REQUEST, false,
         "The line passed only because a rule is loosened here, and that is not granted for actions.";
+    901 NullArgument "null_argument" Caller None, false,
+        "A pointer argument is NULL, or not aligned as its type must be.";
     902 BufferTooSmall "buffer_too_small" Caller None, false,
         "The buffer given is too small; nothing was written.";
     903 BadOptions "bad_options" Caller None, false,
         "An option has a value that it can't have.";
+    904 StaleEvent "stale_event" Caller None, false,
+        "The call is about an event that is over, or comes in an order that makes no sense.";
     905 Closed "closed" Caller None, false,
         "The session has ended; nothing more is judged until a reset.";
+    999 Internal "internal" Caller None, false,
+        "The library failed, which is a fault of its own; end the session and report it.";
 }
 
 impl Code {

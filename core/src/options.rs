@@ -104,7 +104,11 @@ impl Options {
         self
     }
 
-    pub(crate) fn validate(&self) -> Result<(), BadOptions> {
+    /// Whether each option has a value that it can have, as [`Gate::new`](crate::Gate::new) asks.
+    ///
+    /// # Errors
+    /// [`BadOptions`] (903) says which has not.
+    pub fn validate(&self) -> Result<(), BadOptions> {
         let Limits { max_frame, max_depth, max_keys, max_id, .. } = self.limits;
         let batches_fit = !self.revision.is_mcp() || self.revision.has_batches();
         for (fits, option, text) in [

@@ -29,6 +29,13 @@ impl<'a> Cursor<'a> {
         Self { value }
     }
 
+    /// The cursor over these bytes again, for a host that carried them across the border of a language. They must be those of a
+    /// [cursor](Self::bytes): what is read from others has no meaning, and nothing worse happens.
+    #[must_use]
+    pub const fn from_bytes(value: &'a [u8]) -> Self {
+        Self::new(value)
+    }
+
     /// Over the value that begins there in checked text.
     pub(crate) fn starting(text: &'a [u8], at: usize) -> Self {
         let from = text.get(at..).unwrap_or_default();
@@ -165,10 +172,38 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
+impl<'a> Members<'a> {
+    /// What is left to read, to go on [from there](Self::from_rest).
+    #[must_use]
+    pub const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Goes on with what was [left](Self::rest); what is read from other bytes has no meaning, and nothing worse happens.
+    #[must_use]
+    pub const fn from_rest(rest: &'a [u8]) -> Self {
+        Self { rest }
+    }
+}
+
 /// The elements of an array.
 #[derive(Clone)]
 pub struct Elements<'a> {
     rest: &'a [u8],
+}
+
+impl<'a> Elements<'a> {
+    /// What is left to read, to go on [from there](Self::from_rest).
+    #[must_use]
+    pub const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Goes on with what was [left](Self::rest); what is read from other bytes has no meaning, and nothing worse happens.
+    #[must_use]
+    pub const fn from_rest(rest: &'a [u8]) -> Self {
+        Self { rest }
+    }
 }
 
 impl<'a> Iterator for Elements<'a> {
@@ -185,7 +220,8 @@ fn next_value<'a>(rest: &mut &'a [u8]) -> Option<Cursor<'a>> {
     let from = rest.get(start..)?;
     let (value, behind) = from.split_at_checked(value_len(from))?;
     *rest = behind;
-    Some(Cursor::new(value))
+    // Only text that nobody checked has a place for a value and none there.
+    (!value.is_empty()).then_some(Cursor::new(value))
 }
 
 /// The length of the value that begins checked text.
@@ -220,4 +256,40 @@ fn value_len(text: &[u8]) -> usize {
 /// The length of the string that begins checked text, quotes counted.
 fn string_len(text: &[u8]) -> usize {
     (closing_quote(text.get(1..).unwrap_or_default()) + 2).min(text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_goes_on_from_its_bytes() {
+        let object = Cursor::from_bytes(b"{\"a\":[1, {\"b\":2}],\"c\":null}");
+        let mut members = object.members();
+        assert!(members.next().is_some_and(|(key, _)| key.is_str("a")));
+        let mut members = Members::from_rest(members.rest());
+        assert!(members.next().is_some_and(|(key, value)| key.is_str("c") && value.kind() == Kind::Null));
+        assert!(Members::from_rest(members.rest()).next().is_none());
+
+        let array = object.get("a").map(|value| Cursor::from_bytes(value.bytes())).into_iter();
+        let mut elements = array.flat_map(|array| array.elements());
+        assert_eq!(elements.next().and_then(|one| one.as_i64()), Some(1));
+        let rest = object.get("a").map(|value| value.elements());
+        let rest = rest.map(|mut elements| (elements.next(), elements.rest()).1).unwrap_or_default();
+        assert!(Elements::from_rest(rest).next().is_some_and(|value| value.get("b").is_some()));
+    }
+
+    #[test]
+    fn bytes_that_nobody_checked_end_the_walk_too() {
+        for bytes in
+            [&b""[..], b"{", b"\"", b"[[[", b"}{", b"{\"a", b"[\"\\", b"\"\\u12", b"{\"a\":}", b",,,,", b"\"\\ud800"]
+        {
+            let value = Cursor::from_bytes(bytes);
+            assert!(value.members().count() + value.elements().count() < 9);
+            assert!(value.get("a").is_none_or(|value| value.bytes().len() < 9));
+            let mut buffer = [0; 8];
+            let _ = (value.string_into(&mut buffer), value.as_i64(), value.as_str(), value.is_str("x"));
+            assert!(Members::from_rest(bytes).count() + Elements::from_rest(bytes).count() < 9);
+        }
+    }
 }

@@ -134,7 +134,7 @@ impl<T: AsRef<[Slot]> + AsMut<[Slot]>> Tracker<T> {
     pub(crate) fn tracking(&mut self) -> Tracking<'_> {
         let slots = self.slots.as_mut();
         let half = slots.len() / 4 * 2;
-        let (client, server) = slots.split_at_mut(half);
+        let (client, server) = slots.split_at_mut_checked(half).unwrap_or_default();
         let server = server.get_mut(..half).unwrap_or_default();
         let Memory { key, fixed, handshake, modern, client: client_used, server: server_used, late_responses } =
             &mut self.memory;

@@ -1,0 +1,319 @@
+package linegate
+
+// #include "bridge.h"
+import "C"
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"unsafe"
+)
+
+// A Profile is a named set of text rules.
+type Profile uint32
+
+// A Policy says when a refusal ends the session.
+type Policy uint32
+
+// The zero value of each is the default.
+const (
+	ProfileOfDirection Profile = C.LINEGATE_PROFILE_OF_DIRECTION // strict for a client's lines, data for a server's
+	ProfileStrict      Profile = C.LINEGATE_PROFILE_STRICT
+	ProfileData        Profile = C.LINEGATE_PROFILE_DATA
+	ProfileRFC8259     Profile = C.LINEGATE_PROFILE_RFC8259
+
+	PolicyCloseMalformed Policy = C.LINEGATE_POLICY_CLOSE_MALFORMED
+	PolicyCloseAll       Policy = C.LINEGATE_POLICY_CLOSE_ALL
+	PolicyContinue       Policy = C.LINEGATE_POLICY_CONTINUE
+)
+
+// A Switch is a quirk that may pass or not; several are joined with |.
+type Switch uint32
+
+// The switches, as the rules tell of them.
+const (
+	SwitchBlankLines       Switch = C.LINEGATE_SWITCH_BLANK_LINES
+	SwitchSurroundingSpace Switch = C.LINEGATE_SWITCH_SURROUNDING_SPACE
+	SwitchSeparators       Switch = C.LINEGATE_SWITCH_SEPARATORS
+	SwitchLoneSurrogates   Switch = C.LINEGATE_SWITCH_LONE_SURROGATES
+	SwitchLongKeys         Switch = C.LINEGATE_SWITCH_LONG_KEYS
+	SwitchCaseCollisions   Switch = C.LINEGATE_SWITCH_CASE_COLLISIONS
+	SwitchEscapedNul       Switch = C.LINEGATE_SWITCH_ESCAPED_NUL
+	SwitchEscapedNulInKeys Switch = C.LINEGATE_SWITCH_ESCAPED_NUL_IN_KEYS
+	SwitchBigIntegers      Switch = C.LINEGATE_SWITCH_BIG_INTEGERS
+	SwitchNumberRange      Switch = C.LINEGATE_SWITCH_NUMBER_RANGE
+	SwitchInexactDecimals  Switch = C.LINEGATE_SWITCH_INEXACT_DECIMALS
+	SwitchForbiddenKeys    Switch = C.LINEGATE_SWITCH_FORBIDDEN_KEYS
+	SwitchUnknownMembers   Switch = C.LINEGATE_SWITCH_UNKNOWN_MEMBERS
+	SwitchDepth            Switch = C.LINEGATE_SWITCH_DEPTH
+)
+
+// revisions are the names that Options.Revision takes, in the order of their numbers.
+var revisions = []string{"auto", "jsonrpc", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"}
+
+// Options are what a gate is told at its start. The zero value of each member is its default; linegate.h says the
+// ranges.
+type Options struct {
+	// Whether the lines are a server's. Default: a client's; of a Writer, a server's.
+	FromServer, FromClient bool
+	Profile                Profile
+	// "auto" (the default), "jsonrpc", or a revision of MCP: "2025-11-25".
+	Revision      string
+	Policy        Policy
+	Allow, Refuse Switch
+	// Whether batches are taken or refused, against what the revision says.
+	AllowBatches, RefuseBatches bool
+	// Whether an error reply whose id could not be read says null or leaves it out, against what the revision says.
+	NullErrorID, AbsentErrorID bool
+
+	MaxFrame, MaxDepth, MaxKeys, MaxID int
+	// Replies in a row without an accepted line; -1 for none.
+	MaxReplies int
+
+	// Names beside the protocol's, and the versions that the host serves to requests of 2026-07-28.
+	Methods, ResultTypes, Versions []string
+	// 16 bytes that no peer knows; zero for random ones.
+	AuditKey [16]byte
+
+	// Of a Reader: where replies to refused lines go. Only who owns the one writer of the wire may set it, and it must be safe
+	// to write there whole lines at any time. Default: nowhere.
+	Replies io.Writer
+	// Of a Reader: told of each refused line, before anything behind it is read.
+	OnRefusal func(*Refusal)
+}
+
+// raw makes the C struct in C memory: it points to other C memory, which Go's must not. free gives all of it back.
+func (o *Options) raw() (options *C.linegate_options, free func(), err error) {
+	var blocks []unsafe.Pointer
+	free = func() {
+		for _, block := range blocks {
+			C.free(block)
+		}
+	}
+	take := func(block unsafe.Pointer) unsafe.Pointer {
+		blocks = append(blocks, block)
+		return block
+	}
+	names := func(list []string) (**C.char, C.size_t) {
+		if len(list) == 0 {
+			return nil, 0
+		}
+		first := (**C.char)(take(C.calloc(C.size_t(len(list)), C.size_t(unsafe.Sizeof((*C.char)(nil))))))
+		entries := unsafe.Slice(first, len(list))
+		for at, name := range list {
+			entries[at] = (*C.char)(take(unsafe.Pointer(C.CString(name))))
+		}
+		return first, C.size_t(len(list))
+	}
+	number := func(name string, value int) C.uint32_t {
+		if value < 0 || int64(value) > 1<<31 {
+			err = fmt.Errorf("%w: %s", BadOptions, name)
+			return 0
+		}
+		return C.uint32_t(value)
+	}
+	options = (*C.linegate_options)(take(C.calloc(1, C.size_t(unsafe.Sizeof(C.linegate_options{})))))
+	options.size = C.size_t(unsafe.Sizeof(C.linegate_options{}))
+	if o.FromServer {
+		options.direction = C.LINEGATE_FROM_SERVER
+	}
+	options.profile, options.policy = C.uint32_t(o.Profile), C.uint32_t(o.Policy)
+	options.allow, options.refuse = C.uint32_t(o.Allow), C.uint32_t(o.Refuse)
+	options.revision = C.uint32_t(len(revisions))
+	for at, name := range revisions {
+		if name == o.Revision || o.Revision == "" && at == 0 {
+			options.revision = C.uint32_t(at)
+		}
+	}
+	switch {
+	case o.AllowBatches:
+		options.batches = C.LINEGATE_BATCHES_ALLOW
+	case o.RefuseBatches:
+		options.batches = C.LINEGATE_BATCHES_REFUSE
+	}
+	switch {
+	case o.NullErrorID:
+		options.error_id = C.LINEGATE_ERROR_ID_NULL
+	case o.AbsentErrorID:
+		options.error_id = C.LINEGATE_ERROR_ID_ABSENT
+	}
+	options.max_frame, options.max_depth = number("MaxFrame", o.MaxFrame), number("MaxDepth", o.MaxDepth)
+	options.max_keys, options.max_id = number("MaxKeys", o.MaxKeys), number("MaxID", o.MaxID)
+	if o.MaxReplies == -1 {
+		options.max_replies = C.LINEGATE_NO_REPLIES
+	} else {
+		options.max_replies = number("MaxReplies", o.MaxReplies)
+	}
+	options.methods, options.methods_len = names(o.Methods)
+	options.result_types, options.result_types_len = names(o.ResultTypes)
+	options.versions, options.versions_len = names(o.Versions)
+	for at, value := range o.AuditKey {
+		options.audit_key[at] = C.uint8_t(value)
+	}
+	return options, free, err
+}
+
+// pump makes a gate with its buffers, all in C memory.
+func (o *Options) pump() (*C.lg_pump, error) {
+	if o.FromServer && o.FromClient {
+		return nil, fmt.Errorf("%w: FromServer and FromClient", BadOptions)
+	}
+	options, free, err := o.raw()
+	defer free()
+	if err != nil {
+		return nil, err
+	}
+	pump := (*C.lg_pump)(C.calloc(1, C.size_t(unsafe.Sizeof(C.lg_pump{}))))
+	if status := C.linegate_new(options, &pump.gate); status != C.LINEGATE_OK {
+		C.free(unsafe.Pointer(pump))
+		return nil, Code(status)
+	}
+	return pump, nil
+}
+
+// A Gate judges one stream, line by line. It belongs to one goroutine at a time.
+type Gate struct {
+	pump    *C.lg_pump
+	cleanup runtime.Cleanup
+}
+
+// NewGate makes a gate. Close gives its memory back.
+func NewGate(options Options) (*Gate, error) {
+	pump, err := options.pump()
+	if err != nil {
+		return nil, err
+	}
+	gate := &Gate{pump: pump}
+	gate.cleanup = runtime.AddCleanup(gate, func(pump *C.lg_pump) { C.lg_free(pump) }, pump)
+	return gate, nil
+}
+
+// Close gives the gate's memory back. What its events gave out stays.
+func (g *Gate) Close() error {
+	if g.pump != nil {
+		g.cleanup.Stop()
+		C.lg_free(g.pump)
+		g.pump = nil
+	}
+	return nil
+}
+
+// A Kind says what a message is.
+type Kind uint32
+
+// The kinds.
+const (
+	Request      Kind = C.LINEGATE_KIND_REQUEST
+	Notification Kind = C.LINEGATE_KIND_NOTIFICATION
+	Result       Kind = C.LINEGATE_KIND_RESULT
+	ErrorKind    Kind = C.LINEGATE_KIND_ERROR
+	Batch        Kind = C.LINEGATE_KIND_BATCH
+)
+
+// String gives the kind in one word.
+func (k Kind) String() string {
+	names := [...]string{"none", "request", "notification", "result", "error", "batch"}
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "unknown"
+}
+
+// An Event is a message that was accepted. Its bytes are copies: they stay what they are.
+type Event struct {
+	Kind     Kind
+	Sequence uint64
+	// Exactly the bytes that were checked, without the line break.
+	Line   []byte
+	Method string
+	// The id as it was written, quotes included; nil where there is none.
+	ID []byte
+	// JSON as it was written; nil where there is none.
+	Params, Result, Error []byte
+	// The switches without which the line would have been refused, beyond the two that every profile allows.
+	Loosened Switch
+
+	gate   *Gate
+	ticket uint64
+}
+
+// Feed judges input up to the end of one line at most. Call it again with the rest until all is consumed.
+//
+// The event is nil where no line has ended. The error is a *[Refusal] where a line was refused: go on, unless it Closes. It
+// is [Closed] where the session is over.
+func (g *Gate) Feed(input []byte) (consumed int, event *Event, err error) {
+	if g.pump == nil {
+		return 0, nil, Closed
+	}
+	var used C.size_t
+	said := C.lg_step(g.pump, unsafe.Pointer(unsafe.SliceData(input)), C.size_t(len(input)), &used)
+	defer runtime.KeepAlive(g)
+	switch {
+	case said.status == C.LINEGATE_OK:
+		return int(used), g.event(&said), nil
+	case said.status == C.LINEGATE_NEED_MORE:
+		return int(used), nil, nil
+	case said.status >= C.LINEGATE_NULL_ARGUMENT:
+		return int(used), nil, Code(said.status)
+	}
+	return int(used), nil, refusalOf(&said, bytesOf(g.pump.replies.data, g.pump.replies.len))
+}
+
+// Finish says that the input has ended. The error is a *[Refusal] (104) where it ended inside a line.
+func (g *Gate) Finish() error {
+	if g.pump == nil {
+		return Closed
+	}
+	defer runtime.KeepAlive(g)
+	said := C.lg_last(g.pump)
+	switch {
+	case said.status == C.LINEGATE_OK:
+		return nil
+	case said.status >= C.LINEGATE_NULL_ARGUMENT:
+		return Code(said.status)
+	}
+	return refusalOf(&said, nil)
+}
+
+// Reset begins a new session with the same options.
+func (g *Gate) Reset() error {
+	if g.pump == nil {
+		return Closed
+	}
+	defer runtime.KeepAlive(g)
+	return errorOf(C.linegate_reset(g.pump.gate))
+}
+
+func errorOf(status C.linegate_status) error {
+	if status == C.LINEGATE_OK {
+		return nil
+	}
+	return Code(status)
+}
+
+// event copies what the library lends.
+func (g *Gate) event(said *C.linegate_event) *Event {
+	return &Event{
+		Kind:     Kind(said.kind),
+		Sequence: uint64(said.sequence),
+		Line:     copied(said.line),
+		Method:   string(copied(said.method)),
+		ID:       copied(said.id),
+		Params:   copied(said.params),
+		Result:   copied(said.result),
+		Error:    copied(said.error),
+		Loosened: Switch(said.loosened),
+		gate:     g,
+		ticket:   uint64(said.ticket),
+	}
+}
+
+func copied(slice C.linegate_slice) []byte { return bytesOf(slice.data, slice.len) }
+
+func bytesOf(data *C.char, length C.size_t) []byte {
+	if data == nil || length == 0 {
+		return nil
+	}
+	return append([]byte(nil), unsafe.Slice((*byte)(unsafe.Pointer(data)), int(length))...)
+}

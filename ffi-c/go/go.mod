@@ -1,0 +1,3 @@
+module linegate
+
+go 1.24

@@ -1,0 +1,246 @@
+package linegate
+
+// #include "bridge.h"
+import "C"
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+// chunk is how much a Reader reads at once: one call of the C library for as much.
+const chunk = 64 * 1024
+
+// A Reader hands on the lines that its gate accepts, each with one line feed, and nothing else.
+type Reader struct {
+	from    io.Reader
+	options Options
+	buffer  []byte
+	// What the source said last.
+	failed error
+
+	// Guards what follows: Close may come while Read waits for the source.
+	mutex sync.Mutex
+	gate  *Gate
+	// What was accepted and not yet read: in the gate's C memory, good until the next chunk.
+	pending []byte
+}
+
+// NewReader puts a gate in front of a stream of lines.
+//
+// Read never gives an error for a refused line: it is told to OnRefusal, answered on Replies where an answer is due, and left
+// out. After a refusal that ends the session the stream gives io.EOF, as at its own end.
+func NewReader(from io.Reader, options Options) (*Reader, error) {
+	gate, err := NewGate(options)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{from: from, options: options, gate: gate, buffer: make([]byte, chunk)}, nil
+}
+
+// Read reads accepted lines. It belongs to one goroutine at a time; Close may come from another.
+func (r *Reader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	for {
+		if length, err := r.take(p); length > 0 || err != nil {
+			return length, err
+		}
+		// What was read beside a fault counts first.
+		ended, length := r.failed != nil, 0
+		if ended && !errors.Is(r.failed, io.EOF) {
+			return 0, r.failed
+		}
+		if !ended {
+			length, r.failed = r.from.Read(r.buffer)
+		}
+		refusals, err := r.judge(r.buffer[:length], ended)
+		if err != nil {
+			return 0, err
+		}
+		for _, refusal := range refusals {
+			if err := r.tell(refusal); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// take copies what is pending. An error says that there is nothing, and that nothing will come.
+func (r *Reader) take(p []byte) (int, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	length := copy(p, r.pending)
+	r.pending = r.pending[length:]
+	switch {
+	case length > 0:
+		return length, nil
+	case r.gate.pump == nil:
+		return 0, os.ErrClosed
+	case r.gate.pump.no_memory != 0:
+		return 0, Internal
+	case r.gate.pump.closed != 0:
+		return 0, io.EOF
+	}
+	return 0, nil
+}
+
+// judge takes a chunk, or the end of input, through the gate.
+func (r *Reader) judge(input []byte, ended bool) ([]*Refusal, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	pump := r.gate.pump
+	if pump == nil {
+		return nil, os.ErrClosed
+	}
+	if ended {
+		C.lg_end(pump)
+	} else {
+		C.lg_chunk(pump, unsafe.Pointer(unsafe.SliceData(input)), C.size_t(len(input)))
+	}
+	r.pending = nil
+	if lines := &pump.lines; lines.len > 0 {
+		r.pending = unsafe.Slice((*byte)(unsafe.Pointer(lines.data)), int(lines.len))
+	}
+	refusals := make([]*Refusal, int(pump.refusals.len)/int(unsafe.Sizeof(C.lg_refusal{})))
+	// Each reply with the id behind it.
+	replies := bytesOf(pump.replies.data, pump.replies.len)
+	part := func(length C.size_t) []byte {
+		if length == 0 {
+			return nil
+		}
+		bytes := replies[:length:length]
+		replies = replies[length:]
+		return bytes
+	}
+	for at := range refusals {
+		refusal := C.lg_refusal_at(pump, C.size_t(at))
+		// What the event lent is gone with the line behind it.
+		refusal.event.id = C.linegate_slice{}
+		refusals[at] = refusalOf(&refusal.event, part(refusal.reply_len))
+		refusals[at].ID = part(refusal.id_len)
+	}
+	return refusals, nil
+}
+
+func (r *Reader) tell(refusal *Refusal) error {
+	if r.options.OnRefusal != nil {
+		r.options.OnRefusal(refusal)
+	}
+	if r.options.Replies == nil || refusal.Reply == nil {
+		return nil
+	}
+	_, err := r.options.Replies.Write(refusal.Reply)
+	return err
+}
+
+// Close closes the source if it can be closed, and gives the gate's memory back. A Read that waits for a source which can't be
+// closed ends with the source's next bytes.
+func (r *Reader) Close() error {
+	var err error
+	if closer, ok := r.from.(io.Closer); ok {
+		err = closer.Close()
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.pending = nil
+	return errors.Join(err, r.gate.Close())
+}
+
+// A Writer lets out whole lines that its gate accepts. It is safe for several goroutines: each line goes out in one write.
+type Writer struct {
+	mutex sync.Mutex
+	to    io.Writer
+	gate  *Gate
+	// A line that isn't whole yet.
+	begun []byte
+}
+
+// NewWriter puts a gate in front of what writes to the wire: of a server unless options say FromClient. A line that is refused ends
+// nothing, whatever the policy.
+func NewWriter(to io.Writer, options Options) (*Writer, error) {
+	options.FromServer = !options.FromClient
+	options.Policy = PolicyContinue
+	gate, err := NewGate(options)
+	if err != nil {
+		return nil, err
+	}
+	return &Writer{to: to, gate: gate}, nil
+}
+
+// Write takes bytes up to their last line feed as lines, and keeps the rest for the next call. At the first line that is
+// refused it stops with its [Code]; lines before that went out, that line is gone, and nothing behind it was taken.
+func (w *Writer) Write(p []byte) (int, error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	written := 0
+	for {
+		end := bytes.IndexByte(p[written:], '\n')
+		if end < 0 {
+			w.begun = append(w.begun, p[written:]...)
+			return len(p), nil
+		}
+		line := p[written : written+end]
+		if len(w.begun) > 0 {
+			line = append(w.begun, line...)
+			w.begun = w.begun[:0]
+		}
+		written += end + 1
+		if err := w.line(line); err != nil {
+			return written, err
+		}
+	}
+}
+
+// line judges one line and writes it.
+func (w *Writer) line(line []byte) error {
+	if w.gate.pump == nil {
+		return os.ErrClosed
+	}
+	defer runtime.KeepAlive(w.gate)
+	if status := C.lg_line(w.gate.pump, unsafe.Pointer(unsafe.SliceData(line)), C.size_t(len(line))); status != C.LINEGATE_OK {
+		return Code(status)
+	}
+	lines := &w.gate.pump.lines
+	_, err := w.to.Write(unsafe.Slice((*byte)(unsafe.Pointer(lines.data)), int(lines.len)))
+	return err
+}
+
+// Close gives the gate's memory back. A line that was begun never goes out: the error says so.
+func (w *Writer) Close() error {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	begun := len(w.begun)
+	w.begun = nil
+	err := w.gate.Close()
+	if begun > 0 {
+		return fmt.Errorf("linegate: a line of %d bytes was begun and not ended", begun)
+	}
+	return err
+}
+
+// GuardStdout moves standard output away: the file is the wire, descriptor 1 leads to standard error from now on, for os.Stdout,
+// for C code and for child processes. Call it first of all in main. release ends the guard and closes the wire.
+//
+// The error is [StaleEvent] (904) where the guard stands already.
+func GuardStdout() (wire *os.File, release func() error, err error) {
+	var descriptor C.int32_t
+	if status := C.linegate_guard_stdout(&descriptor); status != C.LINEGATE_OK {
+		return nil, nil, Code(status)
+	}
+	// The descriptor is the guard's; the file gets its own, so that each closes what it has.
+	own, err := dup(int(descriptor))
+	if err != nil {
+		return nil, nil, errors.Join(err, errorOf(C.linegate_release_stdout(descriptor)))
+	}
+	wire = os.NewFile(uintptr(own), "wire")
+	release = func() error { return errors.Join(wire.Close(), errorOf(C.linegate_release_stdout(descriptor))) }
+	return wire, release, nil
+}
