@@ -5,113 +5,12 @@
 mod support;
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
 
-use support::{Outcome, Running, linegate_bin, scratch};
-
-/// A server that takes nothing but lines that mean the same to everybody: what it reads has to be what it would write.
-const STRICT: &str = r#"
-import json, sys
-
-def plain(value, depth=1):
-    if depth > 32:
-        return False
-    if isinstance(value, int) and abs(value) > 2**53 - 1:
-        return False
-    if isinstance(value, dict):
-        return all(plain(member, depth + 1) for member in value.values())
-    if isinstance(value, list):
-        return all(plain(element, depth + 1) for element in value)
-    return True
-
-def checked(line):
-    text = line.decode("utf-8")
-    message = json.loads(text)
-    if not LENIENT and json.dumps(message, separators=(",", ":"), ensure_ascii=False, allow_nan=False) + "\n" != text:
-        raise ValueError("not canonical")
-    if not set(message) <= {"jsonrpc", "id", "method", "params"} or message["jsonrpc"] != "2.0":
-        raise ValueError("not a message")
-    if type(message.get("id", "")) not in (str, int) or not isinstance(message.get("params", {}), dict):
-        raise ValueError("not a request")
-    if not plain(message):
-        raise ValueError("not plain")
-    return message
-
-def answer(message):
-    if message["method"] == "initialize":
-        version = message["params"]["protocolVersion"]
-        info = {"name": "strict", "version": "1"}
-        return {"result": {"protocolVersion": version, "capabilities": {}, "serverInfo": info}}
-    if message["method"] == "ping":
-        return {"result": {}}
-    return {"error": {"code": -32601, "message": "unknown method"}}
-
-def serve():
-    for line in sys.stdin.buffer:
-        try:
-            message = checked(line)
-        except Exception as error:
-            print("refused:", type(error).__name__, file=sys.stderr)
-            continue
-        if "id" in message:
-            reply = {"jsonrpc": "2.0", "id": message["id"], **answer(message)}
-            sys.stdout.write(json.dumps(reply) + "\n")
-            sys.stdout.flush()
-"#;
-
-/// A server in a file of its own; the file is removed in the end.
-struct Server(PathBuf);
-
-impl Server {
-    /// The strict server with other code around its loop; `lenient` makes it take what it would write otherwise.
-    fn new(before: &str, lenient: bool, after: &str) -> Self {
-        let path = scratch("server.py");
-        let lenient = if lenient { "True" } else { "False" };
-        fs::write(&path, format!("LENIENT = {lenient}\n{STRICT}\n{before}\nserve()\n{after}\n")).expect("written");
-        Self(path)
-    }
-
-    /// Checks the server; the document that the check prints, and its exit status.
-    fn check(&self, options: &[&str]) -> (Value, i32) {
-        self.check_within("5", options)
-    }
-
-    /// The same with so many seconds for each wait.
-    fn check_within(&self, seconds: &str, options: &[&str]) -> (Value, i32) {
-        let server = self.0.to_str().expect("text");
-        let first = ["check", "--format", "json", "--timeout", seconds];
-        let outcome = linegate(&[&first, options, &["--", "python3", "-I", server]].concat(), "");
-        let document = serde_json::from_slice(&outcome.stdout).expect("a JSON document");
-        (document, outcome.code.expect("a status"))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
-/// The names of the scenarios with this verdict.
-fn names<'d>(document: &'d Value, verdict: &str) -> Vec<&'d str> {
-    let scenarios = document["scenarios"].as_array().expect("scenarios");
-    let chosen = scenarios.iter().filter(|scenario| scenario["verdict"] == verdict);
-    chosen.map(|scenario| scenario["name"].as_str().expect("a name")).collect()
-}
-
-fn scenario<'d>(document: &'d Value, name: &str) -> &'d Value {
-    let scenarios = document["scenarios"].as_array().expect("scenarios");
-    scenarios.iter().find(|scenario| scenario["name"] == name).expect("the scenario ran")
-}
-
-fn linegate(arguments: &[&str], input: &str) -> Outcome {
-    let mut running = Running::start(arguments);
-    running.send(input);
-    running.finish()
-}
+use support::servers::{Server, linegate, names, scenario};
+use support::{linegate_bin, scratch};
 
 #[test]
 fn the_example_server_is_clean_in_every_revision() {
@@ -154,7 +53,8 @@ fn a_banner_on_stdout_is_found() {
 fn a_failing_report_leads_with_what_to_fix_first() {
     let server = Server::new("print('Ready \\x1b[32m:)', flush=True)", true, "sys.exit(3)");
     let options = ["check", "--only", "eof/at-once", "--only", "malformed/nan", "--only", "stdout-clean"];
-    let outcome = linegate(&[&options, &["--", "python3", "-I", server.0.to_str().expect("text")][..]].concat(), "");
+    let outcome =
+        linegate(&[&options, &["--", "python3", "-I", server.path().to_str().expect("text")][..]].concat(), "");
     assert_eq!(outcome.code, Some(1));
     let report = outcome.lines().join("\n");
 
@@ -166,6 +66,8 @@ fn a_failing_report_leads_with_what_to_fix_first() {
         r"  bytes      Ready \x1b[32m:)\n",
         "  hex        52 65",
         "  rule       202 unexpected_byte at byte 0: A byte stands",
+        "  written by probably something that colours its output",
+        "             Send it to stderr",
         "  why        A client reads every byte",
         "  fix        Write logs",
         "  reproduce  printf '{",
@@ -310,8 +212,8 @@ def answer(message):
 fn what_answers_a_probe_may_be_of_another_revision() {
     // The code is none of 2026-07-28; many older servers give it to what comes before initialize.
     let server = Server::new("", false, "");
-    let text = fs::read_to_string(&server.0).expect("read").replace("-32601", "-32002");
-    fs::write(&server.0, text).expect("written");
+    let text = fs::read_to_string(server.path()).expect("read").replace("-32601", "-32002");
+    fs::write(server.path(), text).expect("written");
     let (document, status) = server.check(&["--only", "handshake", "--only", "call", "--only", "stdout-clean"]);
     assert_eq!((names(&document, "fail"), status), (vec![], 0), "{document:#}");
 }
@@ -322,7 +224,7 @@ fn linegate_run_keeps_malformed_lines_from_the_server() {
     let names = ["duplicate-method", "bare-cr", "lone-surrogate", "nan", "no-line-feed"];
     let names = names.map(|name| format!("malformed/{name}"));
     let options: Vec<_> = names.iter().flat_map(|name| ["--only", name.as_str()]).collect();
-    let (linegate_bin, server) = (linegate_bin(), server.0.to_str().expect("text"));
+    let (linegate_bin, server) = (linegate_bin(), server.path().to_str().expect("text"));
     let linegate_bin = linegate_bin.to_str().expect("text");
     let behind = ["--", linegate_bin, "run", "--close-wait", "20", "--", "python3", "-I", server];
     let outcome = linegate(&[&["check"], &*options, &behind].concat(), "");
@@ -333,7 +235,7 @@ fn linegate_run_keeps_malformed_lines_from_the_server() {
 fn linegate_run_lets_a_server_start_slowly_and_then_end() {
     // At once: the input has ended before the server reads.
     let server = Server::new("import time; time.sleep(3)", false, "");
-    let (linegate_bin, server) = (linegate_bin(), server.0.to_str().expect("text"));
+    let (linegate_bin, server) = (linegate_bin(), server.path().to_str().expect("text"));
     let options = ["check", "--revision", "2025-11-25", "--only", "eof"];
     let behind = ["--", linegate_bin.to_str().expect("text"), "run", "--", "python3", "-I", server];
     let outcome = linegate(&[&options[..], &behind].concat(), "");

@@ -4,17 +4,21 @@
 //! is written to stdin goes through a thread of its own, so that a server that does not read can't stop the check.
 
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
+use std::path::PathBuf;
+use std::process::{ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linegate_host::supervise::{How, Supervised, Waits};
+use linegate_host::supervise::{How, Signal, Supervised, Waits};
+use rustix::event::{PollFd, PollFlags, poll};
 
+use super::judge::Ends;
 use super::wire::{self, Answer, NoResult};
 
 /// How often the end of the process is looked for while its pipes say nothing.
@@ -35,6 +39,21 @@ pub struct Launch {
     pub interrupted: Arc<AtomicBool>,
 }
 
+/// What is unusual about one start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// Whether the environment begins empty, in place of the check's own.
+    pub bare: bool,
+    /// Variables that are taken away.
+    pub unset: Vec<&'static str>,
+    /// Variables that are set, before those of the user.
+    pub env: Vec<(String, String)>,
+    /// The working directory, in place of the check's own.
+    pub directory: Option<PathBuf>,
+    /// Whether nobody reads stderr before the input has ended.
+    pub stderr_unread: bool,
+}
+
 /// How the process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -46,13 +65,26 @@ pub enum Exit {
     Killed,
 }
 
-/// Bytes that were sent at once.
+/// What the check did to a running server, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
-    /// How many.
-    pub len: usize,
+pub struct Step {
+    /// What.
+    pub act: Act,
     /// Bytes of stdout that were seen before.
     pub behind: usize,
+    /// How long nothing had passed either way.
+    pub pause: Duration,
+}
+
+/// What a check does to a running server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Sends so many bytes at once.
+    Send(usize),
+    /// Closes its end of stdout.
+    HangUp,
+    /// Sends a signal.
+    Signal(Signal),
 }
 
 /// All that passed between the check and one start of the server.
@@ -60,14 +92,20 @@ pub struct Sent {
 pub struct Run {
     /// The program and its arguments.
     pub command: Vec<OsString>,
+    /// What was unusual about the start.
+    pub conditions: Conditions,
     /// What was sent.
     pub stdin: Vec<u8>,
-    /// In which pieces, and when.
-    pub sends: Vec<Sent>,
+    /// In which pieces, when, and what else was done.
+    pub steps: Vec<Step>,
     /// What came back, to the end.
     pub stdout: Vec<u8>,
     /// What was logged.
     pub stderr: Vec<u8>,
+    /// Whether the check cut stdout off, by a signal or by closing it: its last line may be torn then.
+    pub cut: bool,
+    /// How it was meant to end.
+    pub ends: Ends,
     /// How it ended.
     pub exit: Exit,
     /// Processes that it had started were still there when it had ended.
@@ -91,13 +129,21 @@ enum Event {
 pub struct Child<'l> {
     launch: &'l Launch,
     command: Vec<OsString>,
+    conditions: Conditions,
     process: Supervised,
     input: Option<Sender<Vec<u8>>>,
     events: Receiver<Event>,
+    /// Stdout is read as long as this is here.
+    listening: Option<PipeWriter>,
+    /// The stderr that nobody reads yet, and where it goes once it is read.
+    unread: Option<(ChildStderr, SyncSender<Event>)>,
+    cut: bool,
     started: Instant,
     ended: Option<Instant>,
     sent: Vec<u8>,
-    sends: Vec<Sent>,
+    steps: Vec<Step>,
+    /// When something passed last, either way.
+    touched: Instant,
     stdout: Pipe,
     stderr: Pipe,
 }
@@ -115,19 +161,31 @@ impl<'l> Child<'l> {
     /// # Errors
     ///
     /// The command can't be started.
-    pub fn start(launch: &'l Launch, command: Vec<OsString>) -> io::Result<Self> {
+    pub fn start(launch: &'l Launch, command: Vec<OsString>, conditions: Conditions) -> io::Result<Self> {
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut builder = Command::new(program);
-        builder.args(arguments).envs(launch.env.iter().map(|(name, value)| (name, value))).stderr(Stdio::piped());
+        builder.args(arguments).stderr(Stdio::piped());
+        if conditions.bare {
+            builder.env_clear();
+        }
+        conditions.unset.iter().for_each(|name| _ = builder.env_remove(name));
+        builder.envs(conditions.env.iter().chain(&launch.env).map(|(name, value)| (name, value)));
+        if let Some(directory) = &conditions.directory {
+            builder.current_dir(directory);
+        }
         let mut process = Supervised::spawn(builder, Waits::default())?;
 
         // Bounded: a server that floods its stdout waits for the check, and the check's memory does not grow.
         let (events_in, events) = sync_channel(64);
+        let (hung_up, listening) = io::pipe()?;
         if let Some(stdout) = process.stdout.take() {
-            pump(stdout, events_in.clone(), Event::Stdout, Event::StdoutEnd);
+            pump(Hearer { stdout, hung_up }, events_in.clone(), Event::Stdout, Event::StdoutEnd);
         }
-        if let Some(stderr) = process.stderr.take() {
-            pump(stderr, events_in, Event::Stderr, Event::StderrEnd);
+        let mut unread = None;
+        match process.stderr.take() {
+            Some(stderr) if conditions.stderr_unread => unread = Some((stderr, events_in)),
+            Some(stderr) => pump(stderr, events_in, Event::Stderr, Event::StderrEnd),
+            None => {}
         }
         let (input, lines) = channel::<Vec<u8>>();
         if let Some(mut stdin) = process.stdin.take() {
@@ -137,13 +195,18 @@ impl<'l> Child<'l> {
         Ok(Self {
             launch,
             command,
+            conditions,
             process,
             input: Some(input),
             events,
+            listening: Some(listening),
+            unread,
+            cut: false,
             started: Instant::now(),
             ended: None,
             sent: Vec::new(),
-            sends: Vec::new(),
+            steps: Vec::new(),
+            touched: Instant::now(),
             stdout: Pipe::default(),
             stderr: Pipe::default(),
         })
@@ -152,11 +215,17 @@ impl<'l> Child<'l> {
     /// Sends bytes as they are.
     pub fn send(&mut self, bytes: &[u8]) {
         self.sent.extend_from_slice(bytes);
-        self.sends.push(Sent { len: bytes.len(), behind: self.stdout.bytes.len() });
+        self.note(Act::Send(bytes.len()));
         if let Some(input) = &self.input {
             // A writer that is gone had a server that closed its stdin.
             let _ = input.send(bytes.to_vec());
         }
+    }
+
+    /// Keeps what is done for whoever wants to do it again.
+    fn note(&mut self, act: Act) {
+        self.steps.push(Step { act, behind: self.stdout.bytes.len(), pause: self.touched.elapsed() });
+        self.touched = Instant::now();
     }
 
     /// Waits for the response with this id, to the limit of the traffic and no longer than `limit`.
@@ -183,6 +252,53 @@ impl<'l> Child<'l> {
         }
     }
 
+    /// Waits until what came on stdout so far is enough; `false` where it was not in time.
+    pub fn wait_for(&mut self, limit: Duration, enough: impl Fn(&[u8]) -> bool) -> bool {
+        let until = Instant::now() + limit;
+        loop {
+            if enough(&self.stdout.bytes) {
+                return true;
+            }
+            if self.stdout.ended || self.is_abandoned() || !self.step(until) {
+                return enough(&self.stdout.bytes);
+            }
+        }
+    }
+
+    /// What came on stdout so far.
+    pub fn stdout(&self) -> &[u8] {
+        &self.stdout.bytes
+    }
+
+    /// Takes what the pipes bring for a while; over before, where the process ends.
+    pub fn rest(&mut self, while_: Duration) {
+        let until = Instant::now() + while_;
+        while !self.has_ended() && self.step(until) {}
+    }
+
+    /// Reads stdout no more, and closes it. It is closed when this returns.
+    pub fn hang_up(&mut self) {
+        self.note(Act::HangUp);
+        self.cut = true;
+        self.listening = None;
+        let until = Instant::now() + LEFTOVER;
+        while !self.stdout.ended && self.step(until) {}
+    }
+
+    /// Sends a signal to the server and all that it has started.
+    pub fn signal(&mut self, signal: Signal) {
+        self.note(Act::Signal(signal));
+        self.cut = true;
+        self.process.signal(signal);
+    }
+
+    /// Waits for the end of the process with its input open; `false` where it still runs.
+    pub fn ends_within(&mut self, limit: Duration) -> bool {
+        let until = Instant::now() + limit;
+        while !self.has_ended() && self.step(until) {}
+        self.has_ended()
+    }
+
     /// Closes the input and waits for the end: of the process, and of what it writes.
     ///
     /// # Errors
@@ -190,6 +306,9 @@ impl<'l> Child<'l> {
     /// The system refuses to wait for the process.
     pub fn finish(mut self, patience: Duration) -> io::Result<Run> {
         self.input = None;
+        if let Some((stderr, events)) = self.unread.take() {
+            pump(stderr, events, Event::Stderr, Event::StderrEnd);
+        }
         let until = Instant::now() + patience;
         while !self.is_over() && self.step(until) {}
         let in_time = self.has_ended();
@@ -200,8 +319,11 @@ impl<'l> Child<'l> {
         while !self.pipes_ended() && self.step(until) {}
         Ok(Run {
             command: self.command,
+            conditions: self.conditions,
+            cut: self.cut || !in_time,
             stdin: self.sent,
-            sends: self.sends,
+            steps: self.steps,
+            ends: Ends::ByItself,
             stdout: self.stdout.bytes,
             stderr: self.stderr.bytes,
             exit: if in_time { exit(ended.status) } else { Exit::Killed },
@@ -219,7 +341,10 @@ impl<'l> Child<'l> {
             return false;
         }
         match self.events.recv_timeout(TICK.min(left)) {
-            Ok(Event::Stdout(bytes)) => keep(&mut self.stdout.bytes, &bytes),
+            Ok(Event::Stdout(bytes)) => {
+                self.touched = Instant::now();
+                keep(&mut self.stdout.bytes, &bytes);
+            }
             Ok(Event::Stderr(bytes)) => keep(&mut self.stderr.bytes, &bytes),
             Ok(Event::StdoutEnd) => self.stdout.ended = true,
             Ok(Event::StderrEnd) => self.stderr.ended = true,
@@ -261,6 +386,24 @@ fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
     kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
 }
 
+/// The reading end of a server's stdout, until the check hangs up.
+struct Hearer {
+    stdout: std::process::ChildStdout,
+    hung_up: PipeReader,
+}
+
+impl Read for Hearer {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut ready = [
+            PollFd::from_borrowed_fd(self.stdout.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.hung_up.as_fd(), PollFlags::IN),
+        ];
+        poll(&mut ready, None)?;
+        let [_, hung_up] = ready;
+        if hung_up.revents().is_empty() { self.stdout.read(buffer) } else { Ok(0) }
+    }
+}
+
 /// Reads a pipe to its end in a thread of its own.
 fn pump(mut pipe: impl Read + Send + 'static, events: SyncSender<Event>, some: fn(Vec<u8>) -> Event, end: Event) {
     thread::spawn(move || {
@@ -277,6 +420,7 @@ fn pump(mut pipe: impl Read + Send + 'static, events: SyncSender<Event>, some: f
                 }
             }
         }
+        drop(pipe);
         // Nobody listens any more where the check has given the server up.
         let _ = events.send(end);
     });

@@ -113,6 +113,8 @@ pub static VECTORS: &[Vector] = &[
         "Readers of concatenated values run both, others the first, others none."),
     at_end("truncated-object", Code::Truncated, |t| t.valid().split_last().map_or_else(Vec::new, |(_, cut)| cut.to_vec()),
         "A reader that repairs what it got runs a request that was never finished."),
+    at_end("half-line", Code::Truncated, |t| t.valid().split_at(t.valid().len() / 2).0.to_vec(),
+        "A client that crashes leaves half a line behind; a reader that guesses the rest runs what nobody sent."),
     at_end("no-line-feed", Code::Truncated, Target::valid,
         "Without its line feed nobody knows whether the request was whole; some readers run it."),
     // JSON text.

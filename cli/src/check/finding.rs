@@ -1,17 +1,10 @@
 //! What a check finds: a violation, its class, and what mends it.
 
-use super::wire::NoResult;
+use linegate::Stage;
 
-/// The classes of violation, in the order in which they are best mended: a dirty stdout hides everything else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Class {
-    /// Bytes on stdout that are no message.
-    Stdout,
-    /// A malformed line had an effect.
-    Effects,
-    /// The session or the process did not go or end as it should.
-    Lifecycle,
-}
+use super::outcome::Dirt;
+use super::wire::NoResult;
+pub use crate::args::Class;
 
 impl Class {
     /// Every class.
@@ -39,6 +32,23 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// A bad line on stdout.
+    pub fn dirt(dirt: &Dirt) -> Self {
+        let Dirt { scenario, line, .. } = dirt;
+        let (is, fix) = if line.code.stage() <= Stage::Rpc {
+            (
+                "no message",
+                "Write logs, banners and progress to stderr, and keep libraries and child processes off stdout.",
+            )
+        } else {
+            (
+                "a message that the protocol does not have there",
+                "Send what the revision has, with all that it asks for, and answer each request once and nothing else.",
+            )
+        };
+        Self { class: Class::Stdout, what: format!("line {} of stdout in {scenario} is {is}", line.number), fix }
+    }
+
     /// A violation of the session's ordinary work: a valid request got no result.
     pub fn no_result(method: &str, instead: &NoResult) -> Self {
         let (what, fix) = match instead {

@@ -11,7 +11,7 @@ use linegate::{
 };
 use serde_json::Value;
 
-use super::child::{Exit, Run};
+use super::child::{Act, Exit, Run};
 use super::finding::{Class, Finding};
 use super::outcome::BadLine;
 use super::wire::{self, AFTER, Answer, HELLO, NoResult};
@@ -61,18 +61,46 @@ fn acted(message: &Value, broken: Code) -> Option<Answer> {
     wire::answer_in(message).filter(|answer| !matches!(answer, Err(NoResult::Error { code, .. }) if refuses(*code)))
 }
 
-/// Judges how the process ended. A status other than 0 counts only where the end of input was all that happened.
-pub fn lifecycle(run: &Run, status_counts: bool) -> Result<Option<String>, Finding> {
+/// How a process may end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// In time, by itself, with status 0: the end of input was all that happened.
+    Well,
+    /// In time and by itself.
+    ByItself,
+    /// In time, if only by a signal: it was sent one, or lost its client.
+    Somehow,
+}
+
+impl Ends {
+    /// The word in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Well => "well",
+            Self::ByItself => "by_itself",
+            Self::Somehow => "somehow",
+        }
+    }
+
+    /// What the word means.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Well, Self::ByItself, Self::Somehow].into_iter().find(|ends| ends.name() == name)
+    }
+}
+
+/// Judges how the process ended; a note where it is worth one.
+pub fn lifecycle(run: &Run, ends: Ends) -> Result<Option<String>, Finding> {
     let (what, fix) = match run.exit {
         Exit::Killed => (
             format!("it was still running {} s after the end of its input, and was killed", run.patience.as_secs_f32()),
             "Leave the read loop at end of input, and end with status 0.",
         ),
+        Exit::Signal(signal) if ends == Ends::Somehow => return Ok(Some(format!("it was ended by signal {signal}"))),
         Exit::Signal(signal) => (
             format!("it was ended by signal {signal}"),
             "Find the crash; what the server wrote to stderr may say where.",
         ),
-        Exit::Status(status) if status != 0 && status_counts => {
+        Exit::Status(status) if status != 0 && ends == Ends::Well => {
             (format!("it ended with status {status}"), "End with status 0 at end of input: it is no error.")
         }
         Exit::Status(status) if status != 0 => return Ok(Some(format!("it ended with status {status}"))),
@@ -86,6 +114,8 @@ pub fn lifecycle(run: &Run, status_counts: bool) -> Result<Option<String>, Findi
 
 /// Bytes of a bad line that are shown.
 const SHOWN: usize = 48;
+/// Bytes of a bad line by which its author is looked for.
+const READ: usize = 4096;
 
 /// Judges every byte of one stdout: it has to consist of lines that the gate of a client accepts in this session, as far as
 /// its stages up to `last` can tell.
@@ -95,16 +125,17 @@ const SHOWN: usize = 48;
 /// The system gives no randomness for the gate's key.
 pub fn stdout(run: &Run, revision: Revision, last: Stage) -> io::Result<Option<BadLine>> {
     let mut gates = session(revision).map_err(io::Error::other)?;
-    let (mut unsent, mut sends) = (run.stdin.as_slice(), run.sends.iter().peekable());
+    let (mut unsent, mut steps) = (run.stdin.as_slice(), run.steps.iter().peekable());
     let mut seen = 0;
-    let whole = run.exit != Exit::Killed;
+    let whole = !run.cut;
 
     let mut first: Option<BadLine> = None;
     for (index, line) in run.stdout.split_inclusive(|byte| *byte == b'\n').enumerate() {
         seen += line.len();
         // What was sent before the line was there may be what it answers.
-        while let Some(sent) = sends.next_if(|sent| sent.behind < seen) {
-            let (piece, rest) = unsent.split_at(sent.len.min(unsent.len()));
+        while let Some(step) = steps.next_if(|step| step.behind < seen) {
+            let Act::Send(len) = step.act else { continue };
+            let (piece, rest) = unsent.split_at(len.min(unsent.len()));
             send(&mut gates, piece);
             unsent = rest;
         }
@@ -116,7 +147,8 @@ pub fn stdout(run: &Run, revision: Revision, last: Stage) -> io::Result<Option<B
         }
         let from = if at < SHOWN { 0 } else { at - SHOWN / 3 };
         let bytes = line.iter().skip(from).take(SHOWN).copied().collect();
-        first = Some(BadLine { number: index + 1, at, code, bytes, bad_lines: 1 });
+        let text = line.iter().take(READ).copied().collect();
+        first = Some(BadLine { number: index + 1, at, code, bytes, text, bad_lines: 1 });
     }
     Ok(first)
 }

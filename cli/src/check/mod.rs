@@ -3,26 +3,38 @@
 //! From the top: the [plan] chooses the scenarios and carries them out; a [scenario] is what is sent and what is made of
 //! the answer; the [setup] knows the server, and a [child] is one start of it; the [judge] knows what is a violation; the
 //! [report] says it. Below them is what they hand on: an [outcome] with its [findings](finding), the malformed lines of the
-//! [corpus], and messages as [wire] writes and reads them.
+//! [corpus], the [author]s of bad lines, and messages as [wire] writes and reads them.
+//!
+//! Beside the check itself: the [baseline] of accepted faults, [recorded] sessions, the [replay] of one start, a look at the
+//! [source], and the [secrets] that no report shows.
 
 use std::process::ExitCode;
 
 use crate::args::CheckArgs;
 use crate::trouble::Done;
 
+mod author;
+mod baseline;
 mod child;
 mod corpus;
 mod finding;
 mod judge;
 mod outcome;
 mod plan;
+mod recorded;
+mod replay;
 mod report;
 mod scenario;
+mod secrets;
 mod setup;
+mod source;
 mod text;
 mod wire;
 
-/// Checks as the arguments say.
+/// Checks as the arguments say, or records a session.
 pub fn run(args: &CheckArgs) -> Done {
+    if let Some(file) = &args.record {
+        return recorded::record(file, &args.command);
+    }
     Ok(if plan::check(args)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

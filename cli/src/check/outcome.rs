@@ -1,7 +1,7 @@
 //! What became of a scenario: its violations, what is worth knowing, and the bytes of its runs. Only data: who fills it
 //! in and who shows it stands above.
 
-use linegate::Code;
+use linegate::{Code, Revision, Stage};
 
 use super::child::Run;
 use super::finding::Finding;
@@ -19,12 +19,21 @@ pub struct Outcome {
     pub not_run: Option<&'static str>,
     /// The violations.
     pub findings: Vec<Finding>,
+    /// Violations that are known, and accepted for the time being.
+    pub accepted: Vec<Finding>,
+    /// The revision by which stdout is judged, where it is not that of the handshake.
+    pub revision: Option<Revision>,
     /// What is worth knowing and no violation.
     pub notes: Vec<String>,
     /// What was sent, in scenarios that send a malformed line.
     pub malformed: Option<Malformed>,
-    /// The first bad line, in the scenario that judges the stdout of all others.
+    /// The bad line that a finding of this scenario is about.
     pub dirt: Option<Dirt>,
+    /// The first bad line on the stdout of the runs, whoever reports it.
+    pub soiled: Option<Dirt>,
+    /// The last stage by which the stdout of the runs is judged: what is sent in some scenarios brings on answers that an
+    /// ordinary session does not have.
+    pub judged_to: Stage,
     /// The starts of the server.
     pub runs: Vec<Run>,
 }
@@ -38,9 +47,13 @@ impl Outcome {
             reported: true,
             not_run: None,
             findings: Vec::new(),
+            accepted: Vec::new(),
+            revision: None,
             notes: Vec::new(),
             malformed: None,
             dirt: None,
+            soiled: None,
+            judged_to: Stage::Session,
             runs: Vec::new(),
         }
     }
@@ -137,6 +150,8 @@ pub struct BadLine {
     pub code: Code,
     /// The bytes around it.
     pub bytes: Vec<u8>,
+    /// The line from its beginning, as far as its author is looked for in it.
+    pub text: Vec<u8>,
     /// How many lines of this stdout are bad.
     pub bad_lines: usize,
 }

@@ -1,17 +1,23 @@
 //! The plan: which scenarios the arguments ask for, how the server is started, and carrying it out in order.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
+use std::thread;
 
 use serde_json::{Value, json};
 
+use super::baseline::{self, Baseline};
 use super::child::Launch;
+use super::finding::Class;
 use super::outcome::Outcome;
+use super::recorded;
+use super::replay::Replay;
 use super::report::{self, Outline};
-use super::scenario::Scenario;
+use super::scenario::{Scenario, Turn};
 use super::setup::{Action, MARKER, Server, Setup};
-use super::{text, wire};
+use super::{source, text, wire};
 use crate::args::CheckArgs;
 use crate::trouble::Trouble;
 
@@ -28,26 +34,48 @@ pub fn check(args: &CheckArgs) -> Result<bool, Trouble> {
         return Ok(true);
     }
 
-    let mut setup = setup(args)?;
-    let outcomes = plan.carry_out(&mut setup)?;
-    let outline = Outline::new(&setup, &outcomes);
+    let replay = args.replay.as_deref().map(Replay::read).transpose()?;
+    let hints = match &args.source {
+        Some(path) => source::look(path).map_err(|error| format!("cannot look at {}: {error}", path.display()))?,
+        None => Vec::new(),
+    };
+    // A file that can't be read is told before the server is started so many times.
+    let baseline = match &args.baseline {
+        Some(path) if !args.update_baseline => Baseline::read(path)?,
+        _ => Baseline::default(),
+    };
+    let setup = setup(args, replay.as_ref())?;
+    let mut outcomes = match replay {
+        Some(replay) => vec![replay.run(&setup).map_err(|error| cannot_start(&setup, &error))?],
+        None => plan.carry_out(&setup)?,
+    };
+    let unused = baseline.accept(&mut outcomes);
+    if let Some(path) = &args.baseline
+        && args.update_baseline
+    {
+        baseline::write(path, &outcomes)?;
+    }
+    let outline = Outline::new(&setup, &outcomes, &args.classes).with_hints(&hints).with_unused(&unused);
     if let Some(folder) = &args.report {
         report::save(&outline, folder)
             .map_err(|error| format!("cannot write the report to {}: {error}", folder.display()))?;
     }
     report::print(&outline, args.format, &mut output).map_err(|error| Trouble::writing("the report", &error))?;
-    Ok(outline.clean())
+    Ok(outline.clean() || args.update_baseline)
 }
 
 /// What the scenarios have in common.
-fn setup(args: &CheckArgs) -> Result<Setup, String> {
+fn setup(args: &CheckArgs, replay: Option<&Replay>) -> Result<Setup, String> {
     if !args.revision.is_mcp() {
         return Err("a server is checked by MCP; give one of its revisions, or auto".to_owned());
     }
-    let server = if args.command.is_empty() {
-        Server::Example(std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?)
-    } else {
-        Server::Command(args.command.clone())
+    let recorded = replay.and_then(|replay| replay.command.as_ref());
+    let server = match (args.command.as_slice(), recorded) {
+        ([], None) => {
+            Server::Example(std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?)
+        }
+        ([], Some(command)) => Server::Command(command.clone()),
+        (command, _) => Server::Command(command.to_vec()),
     };
     let action = match (args.call.as_slice(), &server) {
         ([name, arguments], _) => match serde_json::from_str(arguments) {
@@ -67,13 +95,25 @@ fn setup(args: &CheckArgs) -> Result<Setup, String> {
         signal_hook::flag::register(signal, Arc::clone(&interrupted))
             .map_err(|error| format!("cannot handle signals: {error}"))?;
     }
-    let launch = Launch { env: args.env.clone(), timeout: args.timeout, interrupted };
-    Ok(Setup { launch, server, action, wanted: args.revision, settled: None, ends_in_time: true })
+    let env = replay.map_or(&[][..], |replay| &replay.env).iter().chain(&args.env).cloned().collect();
+    let launch = Launch { env, timeout: args.timeout, interrupted };
+    Ok(Setup {
+        launch,
+        server,
+        action,
+        wanted: args.revision,
+        settled: OnceLock::new(),
+        outstays: AtomicBool::new(false),
+    })
 }
 
 /// The scenarios that run.
 struct Plan {
     scenarios: Vec<Selected>,
+    /// How many servers may run at once.
+    jobs: usize,
+    /// How often each scenario runs.
+    repeat: usize,
 }
 
 struct Selected {
@@ -85,7 +125,8 @@ struct Selected {
 impl Plan {
     /// The scenarios that `--only` and `--skip` leave, by name or by the beginning of it, and what they need.
     fn new(args: &CheckArgs) -> Result<Self, String> {
-        let all = Scenario::all();
+        let recorded = args.corpus.as_deref().map(recorded::read).transpose()?.unwrap_or_default();
+        let all = Scenario::all(recorded);
         for given in args.only.iter().chain(&args.skip) {
             // A slip of the pen must not make a check that checks nothing.
             if !all.iter().any(|scenario| scenario.name.starts_with(given)) {
@@ -111,7 +152,8 @@ impl Plan {
         if !scenarios.iter().any(|selected| selected.reported) {
             return Err("--only and --skip leave no check".to_owned());
         }
-        Ok(Self { scenarios })
+        let jobs = args.jobs.or(thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+        Ok(Self { scenarios, jobs, repeat: args.repeat.get() })
     }
 
     /// Writes the names of the scenarios.
@@ -122,26 +164,132 @@ impl Plan {
         output.flush()
     }
 
-    /// Runs the scenarios in order.
-    fn carry_out(&self, setup: &mut Setup) -> Result<Vec<Outcome>, String> {
-        let progress = io::stderr().is_terminal();
-        let mut outcomes = Vec::new();
-        for (number, selected) in self.scenarios.iter().enumerate() {
-            let Selected { scenario, reported } = selected;
-            if progress {
-                show(&format!("[{}/{}] {}", number + 1, self.scenarios.len(), scenario.name));
+    /// Runs the scenarios, turn by turn; gives what became of them in the order of the plan.
+    fn carry_out(&self, setup: &Setup) -> Result<Vec<Outcome>, String> {
+        let mut progress = Progress { shown: io::stderr().is_terminal(), done: 0, of: self.scenarios.len() };
+        let mut slots: Vec<Option<Outcome>> = self.scenarios.iter().map(|_| None).collect();
+        for turn in [Turn::First, Turn::Together, Turn::Alone, Turn::Last] {
+            let jobs = if turn == Turn::Together { self.jobs } else { 1 };
+            let due: Vec<_> = (0..self.scenarios.len()).filter(|at| self.turn(*at) == Some(turn)).collect();
+            // In a turn of its own each scenario sees those before it.
+            let heaps = if turn == Turn::Together { vec![due] } else { due.into_iter().map(|at| vec![at]).collect() };
+            for heap in heaps {
+                self.run_heap(setup, &heap, jobs, &mut slots, &mut progress)?;
             }
-            let outcome = scenario.run(setup, &outcomes);
-            if progress {
-                show("");
+        }
+        Ok(slots.into_iter().flatten().collect())
+    }
+
+    fn turn(&self, at: usize) -> Option<Turn> {
+        self.scenarios.get(at).map(|selected| selected.scenario.turn())
+    }
+
+    /// Runs these scenarios, so many at once. One that fails beside others by what may be want of time is run again alone:
+    /// a server that can't run twice on one machine, or a busy machine, is no violation.
+    fn run_heap(
+        &self,
+        setup: &Setup,
+        heap: &[usize],
+        jobs: usize,
+        slots: &mut [Option<Outcome>],
+        progress: &mut Progress,
+    ) -> Result<(), String> {
+        let mut found = Vec::new();
+        {
+            let before: Vec<_> = slots.iter().flatten().collect();
+            let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+            let (results_in, results) = mpsc::channel();
+            thread::scope(|scope| {
+                for _ in 0..jobs.min(heap.len()) {
+                    let (results_in, next, stopped, before) = (results_in.clone(), &next, &stopped, &before);
+                    scope.spawn(move || {
+                        while let Some(at) = heap.get(next.fetch_add(1, Ordering::Relaxed))
+                            && !stopped.load(Ordering::Relaxed)
+                        {
+                            let outcome = self.run_one(setup, *at, before);
+                            stopped.fetch_or(outcome.is_err(), Ordering::Relaxed);
+                            // The receiver lives as long as this scope.
+                            let _ = results_in.send((*at, outcome));
+                        }
+                    });
+                }
+                drop(results_in);
+                for (at, outcome) in results {
+                    progress.step(&outcome);
+                    found.push((at, outcome));
+                }
+            });
+            for (at, outcome) in &mut found {
+                let only_lifecycle =
+                    |outcome: &Outcome| outcome.findings.iter().all(|finding| finding.class == Class::Lifecycle);
+                if let Ok(Some(first)) = outcome
+                    && jobs.min(heap.len()) > 1
+                    && first.failed()
+                    && only_lifecycle(first)
+                {
+                    progress.show(&format!("{} again, alone", first.name));
+                    *outcome = self.run_one(setup, *at, &before);
+                }
             }
+            progress.show("");
+        }
+        for (at, outcome) in found {
+            if let Some(slot) = slots.get_mut(at) {
+                *slot = outcome?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs one scenario as often as it is to be: the outcome is that of the first run that failed, or of the first.
+    fn run_one(&self, setup: &Setup, at: usize, before: &[&Outcome]) -> Result<Option<Outcome>, String> {
+        let Some(Selected { scenario, reported }) = self.scenarios.get(at) else { return Ok(None) };
+        let repeat = if scenario.is_stdout() { 1 } else { self.repeat };
+        let (mut kept, mut failed): (Option<Outcome>, usize) = (None, 0);
+        for _ in 0..repeat {
+            let outcome = scenario.run(setup, before);
             if setup.launch.interrupted.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());
             }
             let outcome = outcome.map_err(|error| cannot_start(setup, &error))?;
-            outcomes.push(Outcome { reported: *reported, ..outcome });
+            failed += usize::from(outcome.failed());
+            // A stdout that was dirty once is shown rather than one that was not.
+            let rank = |outcome: &Outcome| (outcome.failed(), outcome.soiled.is_some());
+            if kept.as_ref().is_none_or(|kept| rank(kept) < rank(&outcome)) {
+                kept = Some(outcome);
+            }
         }
-        Ok(outcomes)
+        Ok(kept.map(|mut outcome| {
+            if repeat > 1 && outcome.not_run.is_none() {
+                outcome.notes.push(format!("failed {failed} times of {repeat}"));
+            }
+            Outcome { reported: *reported, ..outcome }
+        }))
+    }
+}
+
+/// What is shown on a terminal while the check runs.
+struct Progress {
+    shown: bool,
+    done: usize,
+    of: usize,
+}
+
+impl Progress {
+    /// One more scenario is done.
+    fn step(&mut self, outcome: &Result<Option<Outcome>, String>) {
+        self.done += 1;
+        if let Ok(Some(outcome)) = outcome {
+            self.show(&format!("[{}/{}] {}", self.done, self.of, outcome.name));
+        }
+    }
+
+    /// Shows one line in the place of the last.
+    fn show(&self, line: &str) {
+        if self.shown {
+            // Progress is a courtesy.
+            let _ = write!(io::stderr(), "\r\x1b[K{line}");
+        }
     }
 }
 
@@ -150,10 +298,4 @@ fn cannot_start(setup: &Setup, error: &io::Error) -> String {
         Server::Command(command) => format!("cannot run {}: {error}", text::command_line(command)),
         Server::Example(_) => format!("cannot run the example server: {error}"),
     }
-}
-
-/// Shows one line of progress in the place of the last.
-fn show(line: &str) {
-    // Progress is a courtesy.
-    let _ = write!(io::stderr(), "\r\x1b[K{line}");
 }

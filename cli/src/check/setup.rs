@@ -4,15 +4,17 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use linegate::Revision;
 use serde_json::{Value, json};
 
-use super::child::{Child, Launch};
+use super::child::{Child, Conditions, Launch, Run};
 use super::finding::Finding;
-use super::judge;
+use super::judge::{self, Ends};
 use super::outcome::Outcome;
 use super::wire::{self, HELLO, INITIALIZED, MODERN, Members, Request};
 
@@ -47,33 +49,48 @@ pub struct Setup {
     /// The revision asked for on the command line.
     pub wanted: Revision,
     /// The revision that the handshake settled.
-    pub settled: Option<Revision>,
-    /// Cleared once the server had to be killed: what it has shown is not waited for at full length again.
-    pub ends_in_time: bool,
+    pub settled: OnceLock<Revision>,
+    /// Set once the server had to be killed: what it has shown is not waited for at full length again.
+    pub outstays: AtomicBool,
 }
 
 impl Setup {
     /// A fresh start of the server, and the file of its effects where it has one.
-    pub fn start(&self) -> io::Result<(Child<'_>, Option<Record>)> {
+    ///
+    /// # Errors
+    ///
+    /// The command can't be started.
+    pub fn start(&self, conditions: Conditions) -> io::Result<(Child<'_>, Option<Record>)> {
         match &self.server {
-            Server::Command(command) => Ok((Child::start(&self.launch, command.clone())?, None)),
+            Server::Command(command) => {
+                let command = if conditions.directory.is_some() { from_anywhere(command) } else { command.clone() };
+                Ok((Child::start(&self.launch, command, conditions)?, None))
+            }
             Server::Example(program) => {
                 let record = Record::new()?;
                 let command = vec![program.into(), "example-server".into(), "--record".into(), (&record.0).into()];
-                Ok((Child::start(&self.launch, command)?, Some(record)))
+                Ok((Child::start(&self.launch, command, conditions)?, Some(record)))
             }
         }
     }
 
+    /// How long the server may take to end.
+    pub fn patience(&self) -> Duration {
+        if self.outstays.load(Ordering::Relaxed) { self.launch.timeout / 5 } else { self.launch.timeout }
+    }
+
     /// Ends the input and judges how the process ends.
-    pub fn finish(&self, child: Child<'_>, outcome: &mut Outcome, status_counts: bool) -> io::Result<()> {
-        let patience = if self.ends_in_time { self.launch.timeout } else { self.launch.timeout / 5 };
-        let run = child.finish(patience)?;
-        match judge::lifecycle(&run, status_counts) {
+    ///
+    /// # Errors
+    ///
+    /// The system refuses to wait for the process.
+    pub fn finish(&self, child: Child<'_>, outcome: &mut Outcome, ends: Ends) -> io::Result<()> {
+        let run = child.finish(self.patience())?;
+        match judge::lifecycle(&run, ends) {
             Ok(note) => outcome.notes.extend(note),
             Err(finding) => outcome.findings.push(finding),
         }
-        outcome.runs.push(run);
+        outcome.runs.push(Run { ends, ..run });
         Ok(())
     }
 
@@ -99,6 +116,18 @@ impl Setup {
             }
         }
     }
+}
+
+/// The command with its relative paths made absolute: in another directory it is still the same command.
+fn from_anywhere(command: &[OsString]) -> Vec<OsString> {
+    let rooted = |(place, word): (usize, &OsString)| {
+        let path = Path::new(word);
+        // A program's bare name is looked for on the path.
+        let names_a_file = path.is_relative() && (place > 0 || path.components().count() > 1) && path.exists();
+        let rooted = if names_a_file { std::path::absolute(path).ok() } else { None };
+        rooted.map_or_else(|| word.clone(), PathBuf::into_os_string)
+    };
+    command.iter().enumerate().map(rooted).collect()
 }
 
 /// Sends the first request of a session, and for legacy servers what follows its answer. Gives the revision settled.
@@ -136,17 +165,8 @@ pub struct Record(PathBuf);
 
 impl Record {
     fn new() -> io::Result<Self> {
-        let folder = std::env::temp_dir();
-        let mut number = 0u32;
-        loop {
-            let path = folder.join(format!("linegate-check-{}-{number}.record", std::process::id()));
-            // Only a file that was not there before: nobody can have put a link in its place.
-            match File::create_new(&path) {
-                Ok(_) => return Ok(Self(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(error) => return Err(error),
-            }
-        }
+        // Only a file that was not there before: nobody can have put a link in its place.
+        fresh("record", |path| File::create_new(path).map(drop)).map(Self)
     }
 
     /// What was recorded so far.
@@ -159,5 +179,44 @@ impl Drop for Record {
     fn drop(&mut self) {
         // A file that can't be removed is the temporary folder's to clean.
         let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// An empty folder, removed in the end with all that a server has put there.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// A new one.
+    ///
+    /// # Errors
+    ///
+    /// The temporary folder can't be written.
+    pub fn new() -> io::Result<Self> {
+        fresh("folder", |path| fs::create_dir(path)).map(Self)
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Makes something in the temporary folder under a name that was free.
+fn fresh(kind: &str, make: impl Fn(&Path) -> io::Result<()>) -> io::Result<PathBuf> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("linegate-check-{}-{number}.{kind}", std::process::id()));
+        match make(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
     }
 }

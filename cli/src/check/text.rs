@@ -3,6 +3,9 @@
 use std::ffi::OsStr;
 use std::fmt::Write;
 
+use super::child::Conditions;
+use super::secrets::is_secret;
+
 /// Printable ASCII as it is, everything else as an escape, so that nothing can move a terminal's cursor.
 pub fn escaped(bytes: &[u8]) -> String {
     let mut shown = String::new();
@@ -22,14 +25,35 @@ pub fn hex(bytes: &[u8]) -> String {
     pairs.join(" ")
 }
 
-/// A pipe line that starts the command with this input.
-pub fn pipeline(input: &[u8], env: &[(String, String)], command: &[impl AsRef<OsStr>]) -> String {
-    let mut line = format!("printf '{}' |", printf(input));
-    if !env.is_empty() {
+/// A pipe line that starts the command with this input, under these conditions and with these variables. It takes the
+/// values of secret ones from its own shell.
+pub fn pipeline(
+    input: &[u8],
+    conditions: &Conditions,
+    env: &[(String, String)],
+    command: &[impl AsRef<OsStr>],
+) -> String {
+    let mut line = String::new();
+    // The folder was an empty one, and is gone.
+    if conditions.directory.is_some() {
+        line.push_str("cd \"$(mktemp -d)\" && ");
+    }
+    let _ = write!(line, "printf '{}' |", printf(input));
+    if conditions.bare || !conditions.unset.is_empty() || !conditions.env.is_empty() || !env.is_empty() {
         line.push_str(" env");
     }
-    for (name, value) in env {
-        let _ = write!(line, " {}", word(OsStr::new(&format!("{name}={value}"))));
+    if conditions.bare {
+        line.push_str(" -i");
+    }
+    for name in &conditions.unset {
+        let _ = write!(line, " -u {name}");
+    }
+    for (name, value) in conditions.env.iter().chain(env) {
+        if is_secret(name) {
+            let _ = write!(line, " {name}=\"${name}\"");
+        } else {
+            let _ = write!(line, " {}", word(OsStr::new(&format!("{name}={value}"))));
+        }
     }
     for argument in command {
         let _ = write!(line, " {}", word(argument.as_ref()));
@@ -79,14 +103,18 @@ mod tests {
     #[test]
     fn a_shell_sends_exactly_the_bytes() {
         let bytes: Vec<u8> = (0..=255).chain(*b"%s '\\n' 0123").collect();
-        let output = Command::new("sh").arg("-c").arg(pipeline(&bytes, &[], &["cat"])).output().expect("sh runs");
+        let output = Command::new("sh")
+            .arg("-c")
+            .arg(pipeline(&bytes, &Conditions::default(), &[], &["cat"]))
+            .output()
+            .expect("sh runs");
         assert_eq!(output.stdout, bytes);
     }
 
     #[test]
     fn a_shell_reads_the_words() {
         let words = ["printf", "%s.", "a b", "", "it's", "$HOME", "x=y"];
-        let line = pipeline(b"", &[("A".to_owned(), "1 2".to_owned())], &words);
+        let line = pipeline(b"", &Conditions::default(), &[("A".to_owned(), "1 2".to_owned())], &words);
         let output = Command::new("sh").arg("-c").arg(line).output().expect("sh runs");
         assert_eq!(String::from_utf8_lossy(&output.stdout), "a b..it's.$HOME.x=y.");
     }

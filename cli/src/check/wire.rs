@@ -76,6 +76,12 @@ impl Request {
         }
         format!("{message}\n").into_bytes()
     }
+
+    /// The same as a notification, with its line feed.
+    pub fn notification(&self) -> Vec<u8> {
+        let message = json!({"jsonrpc": "2.0", "method": self.method, "params": self.params});
+        format!("{message}\n").into_bytes()
+    }
 }
 
 /// What a legacy client sends when `initialize` was answered.

@@ -3,6 +3,8 @@
 // Each test binary uses its own part of this.
 #![allow(dead_code)]
 
+pub mod servers;
+
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -83,6 +85,8 @@ impl Running {
     pub fn start_unread(args: &[&str]) -> Self {
         let mut child = Command::new(linegate_bin())
             .args(args)
+            // Set in many containers; servers under test are told by it whether they are watched.
+            .env_remove("PYTHONUNBUFFERED")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -1,13 +1,17 @@
-//! The report for programs: one JSON document. Members are added, never changed; a change counts its version up.
+//! The report for programs: one JSON document. Members are added, never changed nor taken away, as long as `version` is the
+//! same. What they mean is said in docs/check.md.
 
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
 use super::outline::{Outline, last_words};
+use crate::check::author;
+use crate::check::baseline::fingerprint;
 use crate::check::child::{Exit, Run};
-use crate::check::finding::Class;
+use crate::check::finding::{Class, Finding};
 use crate::check::outcome::{BadLine, Dirt, Malformed, Outcome, Verdict};
+use crate::check::source::Hint;
 use crate::check::text::{escaped, hex};
 
 /// The version of the document.
@@ -26,11 +30,27 @@ pub fn write(outline: &Outline<'_>, out: &mut impl Write) -> io::Result<()> {
 fn document(outline: &Outline<'_>) -> Value {
     let violations: Map<_, _> =
         Class::ALL.iter().map(|class| (class.name().to_owned(), json!(outline.violations(*class)))).collect();
+    let classes: Map<_, _> = Class::ALL
+        .iter()
+        .map(|class| {
+            let (violations, accepted) = (outline.violations(*class), outline.accepted(*class));
+            let status = match (violations, accepted) {
+                (0, 0) => "clean",
+                (0, _) => "accepted",
+                _ => "violated",
+            };
+            let counts = outline.counted().contains(class);
+            let told = json!({"status": status, "violations": violations, "accepted": accepted, "counts": counts});
+            (class.name().to_owned(), told)
+        })
+        .collect();
     json!({
         "linegate_check": VERSION,
+        "version": VERSION,
         "command": outline.command(),
         "revision": outline.revision(),
         "clean": outline.clean(),
+        "classes": classes,
         "summary": {
             "ok": outline.count(Verdict::Ok),
             "failed": outline.count(Verdict::Fail),
@@ -38,16 +58,24 @@ fn document(outline: &Outline<'_>) -> Value {
             "violations": violations,
             "fix_first": outline.failed().first().map(|outcome| &outcome.name),
         },
+        "hints": outline.hints().iter().map(hint).collect::<Vec<_>>(),
+        "baseline_unused": outline.unused(),
         "scenarios": outline.reported().map(|outcome| scenario(outline, outcome)).collect::<Vec<_>>(),
     })
 }
 
 fn scenario(outline: &Outline<'_>, outcome: &Outcome) -> Value {
-    let findings: Vec<_> = outcome
-        .findings
-        .iter()
-        .map(|finding| json!({"class": finding.class.name(), "what": finding.what, "fix": finding.fix}))
-        .collect();
+    let told = |findings: &[Finding]| -> Vec<Value> {
+        let one = |finding: &Finding| {
+            json!({
+                "class": finding.class.name(),
+                "what": finding.what,
+                "fix": finding.fix,
+                "fingerprint": fingerprint(outcome, finding),
+            })
+        };
+        findings.iter().map(one).collect()
+    };
     let session = outcome.malformed.as_ref().and_then(|malformed| malformed.session);
     json!({
         "name": outcome.name,
@@ -56,11 +84,16 @@ fn scenario(outline: &Outline<'_>, outcome: &Outcome) -> Value {
         "not_run": outcome.not_run,
         "malformed": outcome.malformed.as_ref().map(malformed),
         "session": session.map(|session| session.name()),
-        "findings": findings,
+        "findings": told(&outcome.findings),
+        "accepted": told(&outcome.accepted),
         "notes": outcome.notes,
         "fault": outcome.dirt.as_ref().map(|dirt| fault(outline, outcome, dirt)),
         "runs": outcome.runs.iter().map(|one| run(outline, one)).collect::<Vec<_>>(),
     })
+}
+
+fn hint(hint: &Hint) -> Value {
+    json!({"file": hint.file.to_string_lossy(), "line": hint.line, "call": hint.call, "text": hint.text})
 }
 
 fn malformed(malformed: &Malformed) -> Value {
@@ -75,7 +108,7 @@ fn malformed(malformed: &Malformed) -> Value {
 }
 
 fn fault(outline: &Outline<'_>, outcome: &Outcome, dirt: &Dirt) -> Value {
-    let BadLine { number, at, code, bytes, bad_lines } = &dirt.line;
+    let BadLine { number, at, code, bytes, bad_lines, text } = &dirt.line;
     json!({
         "scenario": dirt.scenario,
         "line": number,
@@ -86,6 +119,7 @@ fn fault(outline: &Outline<'_>, outcome: &Outcome, dirt: &Dirt) -> Value {
         "bytes": escaped(bytes),
         "hex": hex(bytes),
         "bad_lines": bad_lines,
+        "author": author::of(text).map(|author| json!({"name": author.name, "advice": author.advice})),
         "reproduce": outline.evidence(outcome).map(|run| outline.reproduce(run)),
     })
 }
@@ -97,7 +131,7 @@ fn run(outline: &Outline<'_>, run: &Run) -> Value {
         "bytes": {"stdin": run.stdin.len(), "stdout": run.stdout.len(), "stderr": run.stderr.len()},
         "stdin": escaped(&run.stdin),
         "reproduce": outline.reproduce(run),
-        "stderr": last_words(run),
+        "stderr": last_words(outline.secrets(), run),
     })
 }
 

@@ -4,35 +4,55 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::args::Format;
+use super::replay;
+use crate::args::ReportFormat;
 
 mod document;
+mod github;
+mod junit;
 mod outline;
+mod page;
 mod people;
+mod sarif;
 
 pub use outline::Outline;
+
+/// The files of a saved report.
+const FILES: [(&str, ReportFormat); 6] = [
+    ("report.txt", ReportFormat::Text),
+    ("report.json", ReportFormat::Json),
+    ("report.junit.xml", ReportFormat::Junit),
+    ("report.sarif", ReportFormat::Sarif),
+    ("report.github.txt", ReportFormat::Github),
+    ("report.html", ReportFormat::Html),
+];
 
 /// Prints the report.
 ///
 /// # Errors
 ///
 /// The output can't be written.
-pub fn print(outline: &Outline<'_>, format: Format, out: &mut impl Write) -> io::Result<()> {
+pub fn print(outline: &Outline<'_>, format: ReportFormat, out: &mut impl Write) -> io::Result<()> {
     match format {
-        Format::Text => people::write(outline, out)?,
-        Format::Json => document::write(outline, out)?,
+        ReportFormat::Text => people::write(outline, out)?,
+        ReportFormat::Json => document::write(outline, out)?,
+        ReportFormat::Junit => junit::write(outline, out)?,
+        ReportFormat::Sarif => sarif::write(outline, out)?,
+        ReportFormat::Github => github::write(outline, out)?,
+        ReportFormat::Html => page::write(outline, out)?,
     }
     out.flush()
 }
 
-/// Writes the report in both formats and the bytes of every run into a folder.
+/// Writes the report in every format into a folder, and for each run its bytes and what it takes to do it again. Stdin and
+/// stdout are kept raw, stderr with its secrets masked.
 ///
 /// # Errors
 ///
 /// The folder or a file can't be written.
 pub fn save(outline: &Outline<'_>, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    for (name, format) in [("report.txt", Format::Text), ("report.json", Format::Json)] {
+    for (name, format) in FILES {
         let mut report = Vec::new();
         print(outline, format, &mut anstream::StripStream::new(&mut report))?;
         fs::write(folder.join(name), report)?;
@@ -41,9 +61,12 @@ pub fn save(outline: &Outline<'_>, folder: &Path) -> io::Result<()> {
         for (number, run) in outcome.runs.iter().enumerate() {
             let again = if number == 0 { String::new() } else { format!(".{}", number + 1) };
             let name = format!("{}{again}", outcome.name.replace('/', "."));
-            for (stream, bytes) in [("stdin", &run.stdin), ("stdout", &run.stdout), ("stderr", &run.stderr)] {
+            let stderr = outline.secrets().masked(&run.stderr);
+            for (stream, bytes) in [("stdin", &run.stdin), ("stdout", &run.stdout), ("stderr", &stderr)] {
                 fs::write(folder.join(format!("{name}.{stream}")), bytes)?;
             }
+            let again = serde_json::to_vec_pretty(&replay::document(outline.setup(), outcome, run))?;
+            fs::write(folder.join(format!("{name}.replay.json")), again)?;
         }
     }
     Ok(())

@@ -6,7 +6,9 @@
 use crate::check::child::Run;
 use crate::check::finding::Class;
 use crate::check::outcome::{Outcome, Verdict};
+use crate::check::secrets::Secrets;
 use crate::check::setup::{Action, Server, Setup};
+use crate::check::source::Hint;
 use crate::check::text::{command_line, pipeline};
 use crate::tell::printable;
 
@@ -19,12 +21,56 @@ const STDERR_WIDTH: usize = 160;
 pub struct Outline<'a> {
     setup: &'a Setup,
     outcomes: &'a [Outcome],
+    /// The classes on which the exit status depends.
+    counted: &'a [Class],
+    secrets: Secrets,
+    hints: &'a [Hint],
+    unused: &'a [String],
 }
 
 impl<'a> Outline<'a> {
     /// An outline of these outcomes.
-    pub const fn new(setup: &'a Setup, outcomes: &'a [Outcome]) -> Self {
-        Self { setup, outcomes }
+    pub fn new(setup: &'a Setup, outcomes: &'a [Outcome], counted: &'a [Class]) -> Self {
+        let counted = if counted.is_empty() { &Class::ALL } else { counted };
+        let secrets = Secrets::of_environment(&setup.launch.env);
+        Self { setup, outcomes, counted, secrets, hints: &[], unused: &[] }
+    }
+
+    /// The same with places in the sources that may write to stdout.
+    pub const fn with_hints(mut self, hints: &'a [Hint]) -> Self {
+        self.hints = hints;
+        self
+    }
+
+    /// The same with fingerprints of accepted faults that are gone.
+    pub const fn with_unused(mut self, unused: &'a [String]) -> Self {
+        self.unused = unused;
+        self
+    }
+
+    /// Places in the sources that may write to stdout.
+    pub const fn hints(&self) -> &'a [Hint] {
+        self.hints
+    }
+
+    /// Fingerprints of accepted faults that are gone.
+    pub const fn unused(&self) -> &'a [String] {
+        self.unused
+    }
+
+    /// What all scenarios had in common.
+    pub const fn setup(&self) -> &'a Setup {
+        self.setup
+    }
+
+    /// What must not be shown of the server's words.
+    pub const fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// The classes on which the exit status depends.
+    pub const fn counted(&self) -> &'a [Class] {
+        self.counted
     }
 
     /// Every outcome, those included that stand in no report.
@@ -42,14 +88,19 @@ impl<'a> Outline<'a> {
         self.reported().filter(|outcome| outcome.verdict() == verdict).count()
     }
 
-    /// Whether nothing was violated.
+    /// Whether nothing was violated of what counts.
     pub fn clean(&self) -> bool {
-        self.count(Verdict::Fail) == 0
+        self.counted.iter().all(|class| self.violations(*class) == 0)
     }
 
     /// How many violations of this class there are.
     pub fn violations(&self, class: Class) -> usize {
         self.reported().flat_map(|outcome| &outcome.findings).filter(|finding| finding.class == class).count()
+    }
+
+    /// How many violations of this class are accepted.
+    pub fn accepted(&self, class: Class) -> usize {
+        self.reported().flat_map(|outcome| &outcome.accepted).filter(|finding| finding.class == class).count()
     }
 
     /// The failed ones in the order in which they are best mended: without a handshake nothing else shows, and a dirty
@@ -65,7 +116,7 @@ impl<'a> Outline<'a> {
 
     /// The protocol revision that the server speaks, where that is known.
     pub fn revision(&self) -> Option<&'static str> {
-        self.setup.settled.map(linegate::Revision::name)
+        self.setup.settled.get().copied().map(linegate::Revision::name)
     }
 
     /// Whether the built-in server was checked.
@@ -94,15 +145,23 @@ impl<'a> Outline<'a> {
         }
     }
 
-    /// A shell command that does the run again.
+    /// What mends a failed scenario, each once.
+    pub fn fixes(&self, outcome: &'a Outcome) -> Vec<&'static str> {
+        let mut fixes: Vec<_> = outcome.findings.iter().map(|finding| finding.fix).collect();
+        fixes.dedup();
+        fixes
+    }
+
+    /// A shell command that does the run again, as far as a pipe line can.
     pub fn reproduce(&self, run: &Run) -> String {
-        pipeline(&run.stdin, &self.setup.launch.env, &run.command)
+        pipeline(&run.stdin, &run.conditions, &self.setup.launch.env, &run.command)
     }
 }
 
-/// The last lines of a run's stderr, fit for a terminal.
-pub fn last_words(run: &Run) -> Vec<String> {
-    let text = String::from_utf8_lossy(&run.stderr);
+/// The last lines of a run's stderr, fit for a terminal and without secrets.
+pub fn last_words(secrets: &Secrets, run: &Run) -> Vec<String> {
+    let masked = secrets.masked(&run.stderr);
+    let text = String::from_utf8_lossy(&masked);
     let lines: Vec<_> = text.lines().collect();
     let from = lines.len().saturating_sub(STDERR_LINES);
     lines.iter().skip(from).map(|line| printable(line).chars().take(STDERR_WIDTH).collect()).collect()

@@ -9,8 +9,10 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::outline::{Outline, last_words};
+use crate::check::author;
 use crate::check::finding::Class;
 use crate::check::outcome::{Malformed, Outcome, Verdict};
+use crate::check::source::Hint;
 use crate::check::text::{escaped, hex};
 use crate::tell::printable;
 
@@ -39,6 +41,10 @@ pub fn write(outline: &Outline<'_>, out: &mut impl Write) -> io::Result<()> {
     for outcome in failed.iter().skip(1) {
         failure(outline, outcome, "", out)?;
     }
+    hints(outline, out)?;
+    for gone in outline.unused() {
+        writeln!(out, "the baseline accepts {gone}, which is no longer seen: take it out")?;
+    }
     result(outline, failed.first().copied(), out)
 }
 
@@ -51,14 +57,21 @@ const fn label(verdict: Verdict) -> (Style, &'static str) {
 }
 
 /// What stands behind a scenario's name: why it did not run, or what was seen.
-fn remark(outcome: &Outcome) -> String {
+pub fn remark(outcome: &Outcome) -> String {
     if let Some(why) = outcome.not_run {
         return why.to_owned();
     }
     let violations = outcome.findings.iter().map(|finding| format!("{}: {}", finding.class.name(), finding.what));
     let quiet = (outcome.malformed.is_some() && !outcome.failed()).then(|| "no effect seen".to_owned());
+    let accepted = outcome.accepted.iter().map(|finding| format!("accepted: {}", finding.what));
     let sequel = outcome.malformed.as_ref().map(sequel);
-    violations.chain(quiet).chain(sequel).chain(outcome.notes.iter().cloned()).collect::<Vec<_>>().join("; ")
+    violations
+        .chain(accepted)
+        .chain(quiet)
+        .chain(sequel)
+        .chain(outcome.notes.iter().cloned())
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn sequel(malformed: &Malformed) -> String {
@@ -79,16 +92,18 @@ fn failure(outline: &Outline<'_>, outcome: &Outcome, remark: &str, out: &mut imp
         fact(out, "bytes", escaped(&line.bytes))?;
         fact(out, "hex", hex(&line.bytes))?;
         fact(out, "rule", format_args!("{} at byte {}: {}", line.code, line.at, line.code.text()))?;
+        if let Some(author) = author::of(&line.text) {
+            fact(out, "written by", format_args!("probably {}", author.name))?;
+            fact(out, "", author.advice)?;
+        }
     }
     fact(out, "why", outcome.why)?;
-    let mut fixes: Vec<_> = outcome.findings.iter().map(|finding| finding.fix).collect();
-    fixes.dedup();
-    for fix in fixes {
+    for fix in outline.fixes(outcome) {
         fact(out, "fix", fix)?;
     }
     if let Some(run) = outline.evidence(outcome) {
         fact(out, "reproduce", outline.reproduce(run))?;
-        let words = last_words(run);
+        let words = last_words(outline.secrets(), run);
         if !words.is_empty() {
             writeln!(out, "  {DIM}the server's stderr, its last lines:{DIM:#}")?;
         }
@@ -103,6 +118,24 @@ fn fact(out: &mut impl Write, name: &str, value: impl Display) -> io::Result<()>
     writeln!(out, "  {name:<10} {value}")
 }
 
+/// Places in the sources, where stdout may be soiled.
+fn hints(outline: &Outline<'_>, out: &mut impl Write) -> io::Result<()> {
+    /// More than this many help nobody.
+    const SHOWN: usize = 20;
+    let hints = outline.hints();
+    if hints.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "hints: {} places in the sources may write to stdout (no violations by themselves)", hints.len())?;
+    for Hint { file, line, text, .. } in hints.iter().take(SHOWN) {
+        writeln!(out, "  {}:{line}: {}", printable(&file.to_string_lossy()), printable(text))?;
+    }
+    if hints.len() > SHOWN {
+        writeln!(out, "  and {} more, in --format json", hints.len() - SHOWN)?;
+    }
+    writeln!(out)
+}
+
 /// The last lines: all of it in numbers, and where to begin.
 fn result(outline: &Outline<'_>, first: Option<&Outcome>, out: &mut impl Write) -> io::Result<()> {
     let [ok, failed, skipped] = [Verdict::Ok, Verdict::Fail, Verdict::Skip].map(|verdict| outline.count(verdict));
@@ -115,6 +148,11 @@ fn result(outline: &Outline<'_>, first: Option<&Outcome>, out: &mut impl Write) 
     let total = ok + failed + skipped;
     let classes = Class::ALL.map(|class| format!("{} {}", class.name(), outline.violations(class)));
     writeln!(out, "{BAD}{failed} of {total} failed{BAD:#}{not_run}; violations: {}", classes.join(", "))?;
+    let counted: Vec<_> = outline.counted().iter().map(|class| class.name()).collect();
+    if counted.len() < Class::ALL.len() {
+        let how = if outline.clean() { "clean" } else { "not clean" };
+        writeln!(out, "the exit status looks at {} only: {how}", counted.join(" and "))?;
+    }
     let fix = first.findings.iter().min_by_key(|finding| finding.class).map_or("", |finding| finding.fix);
     writeln!(out, "fix first: {}, at the top of this report - {fix}", first.name)
 }
