@@ -140,7 +140,7 @@ static AUTHORS: &[Author] = &[
         PRINT_TO_STDERR),
     author("a printed value of JavaScript", b"{ name: 'x' }\n", &[Begins(&["{ ", "[ ", "undefined", "[object ", "Map(", "Promise {"])],
         PRINT_TO_STDERR),
-    author("a print for debugging", b"DEBUG here 1\n", &[Begins(&["DEBUG", "debug", "Debug", "here", "HERE", "test", ">>>", "---", "==="])],
+    author("a print for debugging", b"here 1\n", &[Begins(&["DEBUG", "debug", "Debug", "here", "HERE", "test", ">>>", "---", "==="])],
         PRINT_TO_STDERR),
 ];
 

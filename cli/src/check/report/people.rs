@@ -153,6 +153,8 @@ fn result(outline: &Outline<'_>, first: Option<&Outcome>, out: &mut impl Write) 
         let how = if outline.clean() { "clean" } else { "not clean" };
         writeln!(out, "the exit status looks at {} only: {how}", counted.join(" and "))?;
     }
+    let author = first.dirt.as_ref().and_then(|dirt| author::of(&dirt.line.text));
     let fix = first.findings.iter().min_by_key(|finding| finding.class).map_or("", |finding| finding.fix);
+    let fix = author.map_or(fix, |author| author.advice);
     writeln!(out, "fix first: {}, at the top of this report - {fix}", first.name)
 }
