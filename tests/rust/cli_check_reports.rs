@@ -264,7 +264,7 @@ fn a_replay_sends_the_same_bytes_and_finds_the_same_fault() {
 fn a_replay_repeats_signals_and_pauses() {
     let stubborn = Server::new("import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)", false, "");
     let folder = Folder::new("report");
-    stubborn.check_within("1", &["--only", "end/sigterm", "--only", "start/idle", "--report", folder.text()]);
+    stubborn.check_within("4", &["--only", "end/sigterm", "--only", "start/idle", "--report", folder.text()]);
     let steps = folder.json("end.sigterm.replay.json")["steps"].clone();
     let acts: Vec<_> = steps.as_array().expect("steps").iter().filter_map(|step| step["act"].as_str()).collect();
     assert_eq!(acts, ["SIGTERM", "SIGKILL"]);

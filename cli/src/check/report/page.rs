@@ -93,20 +93,23 @@ fn failure(outline: &Outline<'_>, outcome: &Outcome, page: &mut String) {
     for finding in &outcome.findings {
         fact(page, "What was seen", &html(&escaped(finding.what.as_bytes())));
     }
+    let line = outcome.dirt.as_ref().map(|dirt| &dirt.line);
+    if let Some(line) = line {
+        fact(page, "The bytes", &(pre(&escaped(&line.bytes)) + &pre(&hex(&line.bytes))));
+    }
     if let Some(malformed) = &outcome.malformed {
         fact(page, "The malformed line", &pre(&escaped(&malformed.bytes)));
-        fact(page, "The rule it breaks", &html(&format!("{}: {}", malformed.code, malformed.code.text())));
     }
-    if let Some(line) = outcome.dirt.as_ref().map(|dirt| &dirt.line) {
-        fact(page, "The bytes", &(pre(&escaped(&line.bytes)) + &pre(&hex(&line.bytes))));
-        fact(page, "The rule they break", &html(&format!("{}: {}", line.code, line.code.text())));
-        if let Some(author) = author::of(&line.text) {
-            fact(page, "Who probably wrote it", &format!("{}. {}", html(author.name), html(author.advice)));
-        }
+    if let Some(author) = line.and_then(|line| author::of(&line.text)) {
+        fact(page, "Who probably wrote it", &format!("{}. {}", html(author.name), html(author.advice)));
     }
-    fact(page, "Why it matters", &html(outcome.why));
     for fix in outline.fixes(outcome) {
         fact(page, "How to fix it", &html(fix));
+    }
+    fact(page, "Why it matters", &html(outcome.why));
+    for code in line.map(|line| line.code).into_iter().chain(outcome.malformed.as_ref().map(|malformed| malformed.code))
+    {
+        fact(page, "The rule that is broken", &html(&format!("{code}: {}", code.text())));
     }
     if let Some(run) = outline.evidence(outcome) {
         fact(page, "See it again", &pre(&outline.reproduce(run)));
