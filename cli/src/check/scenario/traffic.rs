@@ -252,7 +252,7 @@ fn duplicate_id(play: &mut Play<'_>) -> io::Result<()> {
             Err(NoResult::Silent) => play.find("no request was answered behind two with the same id", fix),
             // A server that ends the session at a fault does so with status 0 or says why; it is judged as it ends.
             Err(NoResult::Closed) => play.note("it ended the session"),
-            _ => play.note(format!("{results} answers to two requests with the same id, and the session went on")),
+            _ => play.note(format!("answers to two requests with the same id: {results}; the session went on")),
         }
     }
     play.finish(child, Ends::ByItself)
