@@ -16,8 +16,10 @@ use serde_json::{Map, Value};
 ///
 /// A JSON Schema lets members pass that it doesn't name. Here they are refused, in the arguments and in every object that is
 /// the value of a member or an element: where a subschema says neither `additionalProperties` nor `unevaluatedProperties`, it
-/// is read as if it said `"unevaluatedProperties": false`. Only `true` and `{}` still take anything. (Where two branches of an
-/// `allOf` describe one nested object by halves, that object must say so itself.)
+/// is read as if it said `"unevaluatedProperties": false`. Only `true`, `{}` and elements of which it says nothing still take
+/// anything. Nothing passes that the schema as it was given doesn't take. (Where two branches of an
+/// `allOf` describe one nested object by halves, that object must say so itself. So must one that refers to itself from below
+/// an `anyOf` or `oneOf`: to find out what such a schema names takes time that doubles with each level.)
 ///
 /// ```
 /// use std::sync::LazyLock;
@@ -40,7 +42,10 @@ use serde_json::{Map, Value};
 /// ```
 pub struct Schema {
     text: Value,
-    validator: Validator,
+    /// The schema as it was given.
+    given: Validator,
+    /// The same without what it doesn't name.
+    closed: Validator,
     /// The names of members in it, by which a fault is told.
     names: BTreeSet<String>,
 }
@@ -57,13 +62,15 @@ impl Schema {
         if !matches!(Draft::Draft202012.detect(&text), Draft::Draft201909 | Draft::Draft202012) {
             return Err(BadSchema("$schema names another draft than 2019-09 and 2020-12".to_owned()));
         }
-        let validator = jsonschema::options()
-            .should_validate_formats(true)
-            .build(&closed)
-            .map_err(|error| BadSchema(error.to_string()))?;
+        let build = |schema: &Value| {
+            let validator = jsonschema::options().should_validate_formats(true).build(schema);
+            validator.map_err(|error| BadSchema(error.to_string()))
+        };
+        // Both are asked: below a `not`, refusing more lets more pass, and a reference may lead there from anywhere.
+        let (given, closed) = (build(&text)?, build(&closed)?);
         let mut names = BTreeSet::new();
         collect(&text, &mut names);
-        Ok(Self { text, validator, names })
+        Ok(Self { text, given, closed, names })
     }
 
     /// The schema as it was given: what `tools/list` says as `inputSchema`.
@@ -80,7 +87,7 @@ impl Schema {
         let cursor = arguments.cursor();
         let unread = |_| Misfit::new(Wrong::Value, cursor);
         let value: Value = serde_json::from_slice(cursor.bytes()).map_err(unread)?;
-        match self.validator.validate(&value) {
+        match self.given.validate(&value).and_then(|()| self.closed.validate(&value)) {
             Ok(()) => Ok(value),
             Err(error) => Err(self.misfit(cursor, &error)),
         }
@@ -149,7 +156,8 @@ impl std::error::Error for BadSchema {}
 /// Refuses what the schema doesn't name.
 fn close(schema: &mut Value) {
     let Value::Object(members) = schema else { return };
-    if members.is_empty() {
+    // What a schema gives as values of its own is named by them.
+    if members.is_empty() || members.contains_key("const") || members.contains_key("enum") {
         return;
     }
     close_below(members);
@@ -164,7 +172,12 @@ fn close_below(members: &mut Map<String, Value>) {
     for (name, value) in members {
         match name.as_str() {
             // A schema of other values, or (in 2019-09) a list of them.
-            "items" | "contains" | "additionalProperties" | "unevaluatedProperties" | "unevaluatedItems" => {
+            "items"
+            | "contains"
+            | "additionalItems"
+            | "additionalProperties"
+            | "unevaluatedProperties"
+            | "unevaluatedItems" => {
                 close(value);
                 if let Value::Array(all) = value {
                     all.iter_mut().for_each(close);
@@ -297,6 +310,41 @@ mod tests {
             let expected = (wrong.text().to_owned(), member, rest.to_owned());
             assert_eq!(judged(arguments), Some(expected), "{arguments}");
         }
+    }
+
+    /// Closing what a schema forbids would let it pass.
+    #[test]
+    fn nothing_passes_that_the_schema_itself_refuses() {
+        for (schema, refused) in [
+            (
+                r##"{"not":{"$ref":"#/$defs/forbidden"},"properties":{"target":{"properties":{"host":{},"port":{}}}},
+                    "$defs":{"forbidden":{"properties":{"target":{"properties":{"host":{"const":"prod"}}}}}}}"##,
+                r#"{"target":{"host":"prod","port":1}}"#,
+            ),
+            (
+                r##"{"if":{"$ref":"#/$defs/prod"},"then":{"required":["ticket"]},
+                    "properties":{"target":{"properties":{"host":{},"port":{}}},"ticket":{}},
+                    "$defs":{"prod":{"required":["target"],"properties":{"target":{"properties":{"host":{"const":"prod"}}}}}}}"##,
+                r#"{"target":{"host":"prod","port":1}}"#,
+            ),
+            (
+                r#"{"properties":{"all":{"contains":{"properties":{"admin":{"const":true}}},"minContains":0,"maxContains":1}}}"#,
+                r#"{"all":[{"admin":true,"name":"a"},{"admin":true,"name":"b"}]}"#,
+            ),
+        ] {
+            let schema = Schema::new(schema).unwrap();
+            let value: Value = serde_json::from_str(refused).unwrap();
+            assert!(!schema.given.is_valid(&value), "{refused}");
+            assert!(schema.given.validate(&value).and_then(|()| schema.closed.validate(&value)).is_err());
+        }
+    }
+
+    #[test]
+    fn what_is_named_by_its_value_needs_no_closing() {
+        let schema = Schema::new(r#"{"properties":{"mode":{"enum":[{"a":1},"b"]},"one":{"const":{"a":1}}}}"#).unwrap();
+        let fits = serde_json::json!({"mode": {"a": 1}, "one": {"a": 1}});
+        assert!(schema.given.is_valid(&fits) && schema.closed.is_valid(&fits));
+        assert!(!schema.closed.is_valid(&serde_json::json!({"mode": {"a": 1, "x": 2}})));
     }
 
     #[test]

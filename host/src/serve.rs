@@ -438,8 +438,8 @@ mod tests {
     #[test]
     fn a_result_that_is_too_long_becomes_an_error() {
         let mut small = options(Policy::Continue);
-        small.limits.max_frame = 512;
-        for (repeat, code) in [(10, None), (600, Some(-32603)), (100_000, Some(-32603))] {
+        small.limits.max_frame = 2048;
+        for (repeat, code) in [(10, None), (3000, Some(-32603)), (100_000, Some(-32603))] {
             let input = [HELLO, &say(1, "x"), &say(1, "y")].concat();
             let session = session_of(small.clone(), input.as_bytes(), repeat, other);
             assert_eq!(session.answers()[1..], [json!([1, code]), json!([1, code])], "{repeat}");

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex};
 
-use linegate::{BadOptions, Direction, Options, Slot, Tracker};
+use linegate::{BadOptions, Direction, Options, REPLY_LEN, Slot, Tracker};
 
 use crate::filter::{Filter, Link};
 use crate::outbox::Outbox;
@@ -56,7 +56,9 @@ impl Session {
         server.versions = client.versions;
         server.methods = client.methods;
         server.result_types = client.result_types;
-        server.limits.max_frame = client.limits.max_frame;
+        // An error with the longest id always has room.
+        let error = REPLY_LEN as u32 + u32::from(client.limits.max_id);
+        server.limits.max_frame = client.limits.max_frame.max(error);
         server.limits.max_id = client.limits.max_id;
         Self { client, server, in_flight: 1024 }
     }

@@ -1,4 +1,4 @@
-//! E0599: work before permission: the arguments are looked at, the effect is tried, and only then is it asked whether it may be.
+//! E0599, E0308: work before permission: the arguments are looked at, the effect is tried, and only then is it asked whether it may be.
 
 use linegate::action::testing::{Deny, Recorder};
 use linegate::action::{Action, Execute, Journal, Misfit, RawArguments, Target};

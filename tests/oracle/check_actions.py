@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Judges the gate's part of every vector of action.jsonl with the oracle, and its replies by the vector itself; exit 1 and the
-names where they differ, else 0.
+"""Judges the gate's part of every vector of action.jsonl with the oracle, and its replies by the vector itself.
 
-The oracle ends before the actions: it doesn't know which call is refused behind the gate, so the vector tells. Where that ends
-the session, the oracle judges the lines up to that one, and says closed for the rest.
+Exit 1 and the names where they differ, else 0.
+
+The oracle ends before the actions: it doesn't know which call is refused behind the gate, so the vector tells.
+Where that ends the session, the oracle judges the lines up to that one, and says closed for the rest.
 """
 
 from __future__ import annotations

@@ -279,7 +279,8 @@ fn there_are_enough_of_them_and_each_is_well_formed() {
         let accepted = row["events"].as_array().unwrap().iter().filter(|event| event.get("accept").is_some()).count();
         assert_eq!(row["actions"].as_array().unwrap().len(), accepted, "{}", row["name"]);
     }
-    for code in Code::ALL.iter().filter(|code| code.stage() == Stage::Action) {
+    // That an action runs once is the compiler's here; who has no such compiler gives 504 instead.
+    for code in Code::ALL.iter().filter(|code| code.stage() == Stage::Action && **code != Code::AlreadyUsed) {
         assert!(codes.contains(&u64::from(code.number())), "{code} has no vector");
     }
 }

@@ -4,6 +4,7 @@ use core::fmt::{self, Write as _};
 
 use super::Target;
 use super::call::Origin;
+use super::journal::Outcome;
 use crate::code::INTERNAL_ERROR;
 use crate::gate::{Event, Gate};
 use crate::json::Cursor;
@@ -146,13 +147,14 @@ impl Origin<'_> {
         self.write(out, |result| result.put_text(error, true))
     }
 
-    /// Writes an error line (-32603) that says that an answer can't be given.
+    /// Writes an error line (-32603) that says that an answer can't be given, or that there is none for the executor did nothing.
     ///
     /// # Errors
     /// As of [`write_result`](Self::write_result). [`REPLY_LEN`](crate::REPLY_LEN) suffices.
-    pub fn write_no_answer(&self, out: &mut [u8]) -> Result<usize, Unwritten> {
+    pub fn write_no_answer(&self, outcome: Outcome, out: &mut [u8]) -> Result<usize, Unwritten> {
+        let text = if outcome == Outcome::Untouched { UNTOUCHED } else { NO_ANSWER };
         self.write(out, |result| {
-            result.line.put_error(INTERNAL_ERROR, NO_ANSWER);
+            result.line.put_error(INTERNAL_ERROR, text);
             Ok(())
         })
     }
@@ -167,6 +169,8 @@ impl Origin<'_> {
 
 /// What a client reads where a result can't be sent.
 const NO_ANSWER: &str = "The action was executed; its result can't be sent.";
+/// And where an executor answered without having taken the arguments.
+const UNTOUCHED: &str = "The action was not executed.";
 
 /// An answer was not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

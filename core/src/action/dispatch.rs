@@ -94,6 +94,8 @@ fn run<'a, A: Action, Z: Authorize<A> + ?Sized, X: Execute<A> + ?Sized>(
         Err(_) => Outcome::Failed,
     };
     let answer = match &done {
+        // Whatever it did, it did without the arguments: no success that anybody could count.
+        Ok(_) if outcome == Outcome::Untouched => Err(Unwritten::Answer),
         Ok(output) => origin.write_result(output, step.out),
         Err(error) => origin.write_failure(error, step.out),
     };
@@ -189,7 +191,7 @@ impl<Z, X, S: Audit> Actions<Z, X, S> {
         match done {
             Ok(Done { origin, execution, outcome, answer }) => {
                 let sent = answer.is_ok_and(|len| len == 0 || send(wire, out, len));
-                if !sent && let Ok(len) = origin.write_no_answer(out) {
+                if !sent && let Ok(len) = origin.write_no_answer(outcome, out) {
                     send(wire, out, len);
                 }
                 Handled::Executed(execution, outcome)

@@ -54,7 +54,7 @@ pub enum Outcome {
     Done,
     /// It was executed, and the executor says that it failed.
     Failed,
-    /// The executor answered without taking the arguments: nothing was executed.
+    /// The executor answered without taking the arguments: nothing counts as executed, and no result of it is sent.
     Untouched,
 }
 

@@ -139,7 +139,6 @@ pub trait Action {
 }
 
 /// Arguments before they have a type. Given only to [`Action::read`].
-#[derive(Debug)]
 pub struct RawArguments<'a> {
     value: Cursor<'a>,
     #[cfg_attr(not(feature = "typed"), expect(dead_code, reason = "only strings of types need room"))]
@@ -168,6 +167,13 @@ impl<'a> RawArguments<'a> {
     #[cfg(feature = "typed")]
     pub fn typed<T: serde_core::Deserialize<'a>>(self) -> Result<T, Misfit<'a>> {
         typed::read(self.value, self.room, self.aside)
+    }
+}
+
+impl fmt::Debug for RawArguments<'_> {
+    /// Shows the kind and the length, never the content; nor what the room holds of lines before.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RawArguments").field(&self.value).finish()
     }
 }
 
@@ -213,7 +219,8 @@ pub trait Execute<A: Action> {
     /// Why it failed; the client reads it, as a tool's result with `isError`, or as the message of an error -32603.
     type Error: fmt::Display;
 
-    /// Does the action. Its arguments [come out of it](Authorized::open) once.
+    /// Does the action. Its arguments [come out of it](Authorized::open) once, and only with that it counts as executed: a tool
+    /// without arguments opens it all the same.
     ///
     /// # Errors
     /// Why it failed. That is an execution all the same.
