@@ -3,11 +3,11 @@
 //! Nothing here knows a rule: all of it is read from the core's tables, so that the docs can't say anything else.
 
 use std::io::{self, BufWriter, Write};
-use std::process::ExitCode;
 
 use linegate::{Code, Limits, Profile, Stage, Switch};
 use serde_json::{Map, Value, json};
 
+use crate::CLEAN;
 use crate::args::{RulesArgs, RulesFormat};
 use crate::trouble::{Done, Trouble};
 
@@ -20,7 +20,7 @@ pub fn run(args: &RulesArgs) -> Done {
         RulesFormat::Markdown => markdown(&mut out),
     };
     written.and_then(|()| out.flush()).map_err(|error| Trouble::writing("the table", &error))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(CLEAN)
 }
 
 fn codes(stage: Stage) -> impl Iterator<Item = Code> {

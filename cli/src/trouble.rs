@@ -1,10 +1,9 @@
 //! Why a command could not do what it was asked for.
 
 use std::io;
-use std::process::ExitCode;
 
 /// How a command ended: its exit status, or why there is none of its own.
-pub type Done = Result<ExitCode, Trouble>;
+pub type Done = Result<u8, Trouble>;
 
 /// Why a command could not do what it was asked for.
 #[derive(Debug)]

@@ -8,10 +8,11 @@
 //! Beside the check itself: the [baseline] of accepted faults, [recorded] sessions, the [replay] of one start, a look at the
 //! [source], and the [secrets] that no report shows.
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 use crate::args::CheckArgs;
 use crate::trouble::Done;
+use crate::{CLEAN, FAULTS};
 
 mod author;
 mod baseline;
@@ -31,10 +32,10 @@ mod source;
 mod text;
 mod wire;
 
-/// Checks as the arguments say, or records a session.
-pub fn run(args: &CheckArgs) -> Done {
+/// Checks as the arguments say, or records a session. `program` starts the program that this is.
+pub fn run(args: &CheckArgs, program: Vec<OsString>) -> Done {
     if let Some(file) = &args.record {
         return recorded::record(file, &args.command);
     }
-    Ok(if plan::check(args)? { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if plan::check(args, program)? { CLEAN } else { FAULTS })
 }

@@ -1,5 +1,6 @@
 //! The plan: which scenarios the arguments ask for, how the server is started, and carrying it out in order.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,12 +22,12 @@ use super::{source, text, wire};
 use crate::args::CheckArgs;
 use crate::trouble::Trouble;
 
-/// Whether nothing was violated.
+/// Whether nothing was violated. `program` starts the program that this is, which brings the example server.
 ///
 /// # Errors
 ///
 /// The check could not be done, or the report can't be written.
-pub fn check(args: &CheckArgs) -> Result<bool, Trouble> {
+pub fn check(args: &CheckArgs, program: Vec<OsString>) -> Result<bool, Trouble> {
     let plan = Plan::new(args)?;
     let mut output = anstream::stdout().lock();
     if args.list {
@@ -44,7 +45,7 @@ pub fn check(args: &CheckArgs) -> Result<bool, Trouble> {
         Some(path) if !args.update_baseline => Baseline::read(path)?,
         _ => Baseline::default(),
     };
-    let setup = setup(args, replay.as_ref())?;
+    let setup = setup(args, replay.as_ref(), program)?;
     let mut outcomes = match replay {
         Some(replay) => vec![replay.run(&setup).map_err(|error| cannot_start(&setup, &error))?],
         None => plan.carry_out(&setup)?,
@@ -65,15 +66,13 @@ pub fn check(args: &CheckArgs) -> Result<bool, Trouble> {
 }
 
 /// What the scenarios have in common.
-fn setup(args: &CheckArgs, replay: Option<&Replay>) -> Result<Setup, String> {
+fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> Result<Setup, String> {
     if !args.revision.is_mcp() {
         return Err("a server is checked by MCP; give one of its revisions, or auto".to_owned());
     }
     let recorded = replay.and_then(|replay| replay.command.as_ref());
     let server = match (args.command.as_slice(), recorded) {
-        ([], None) => {
-            Server::Example(std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?)
-        }
+        ([], None) => Server::Example(program),
         ([], Some(command)) => Server::Command(command.clone()),
         (command, _) => Server::Command(command.to_vec()),
     };

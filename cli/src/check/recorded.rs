@@ -7,7 +7,7 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -130,7 +130,7 @@ pub fn record(file: &Path, command: &[std::ffi::OsString]) -> Done {
     let status = child.wait().map_err(|error| format!("cannot wait for the server: {error}"))?;
     match passed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Trouble::writing("the session", &error)),
-        _ => Ok(ExitCode::from(exit_code(status))),
+        _ => Ok(exit_code(status)),
     }
 }
 

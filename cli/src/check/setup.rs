@@ -23,8 +23,8 @@ pub const MARKER: &str = "{{marker}}";
 
 /// Which server is checked.
 pub enum Server {
-    /// The built-in one, by this executable; it records its effects in a file.
-    Example(PathBuf),
+    /// The built-in one, by the words that start this program; it records its effects in a file.
+    Example(Vec<OsString>),
     /// Any other.
     Command(Vec<OsString>),
 }
@@ -68,7 +68,8 @@ impl Setup {
             }
             Server::Example(program) => {
                 let record = Record::new()?;
-                let command = vec![program.into(), "example-server".into(), "--record".into(), (&record.0).into()];
+                let words = ["example-server".into(), "--record".into(), record.0.clone().into()];
+                let command = program.iter().cloned().chain(words).collect();
                 Ok((Child::start(&self.launch, command, conditions)?, Some(record)))
             }
         }

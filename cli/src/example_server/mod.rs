@@ -12,12 +12,12 @@ mod params;
 mod tools;
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::process::ExitCode;
 
 use linegate::{Direction, Event, Fed, Gate, INTERNAL_ERROR, Kind, Message, Options, Policy, REPLY_LEN, Refusal};
 use linegate_host::HeapStorage;
 use serde_json::Value;
 
+use crate::CLEAN;
 use crate::args::ExampleServerArgs;
 use crate::gates::{self, Tracker};
 use crate::tell::tell;
@@ -30,7 +30,7 @@ pub fn run(args: &ExampleServerArgs) -> Done {
     match serve(Tools::new(args.record.clone()), io::stdin().lock(), io::stdout().lock()) {
         // A client that has gone away is the end of input, not an error.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.to_string().into()),
-        _ => Ok(ExitCode::SUCCESS),
+        _ => Ok(CLEAN),
     }
 }
 

@@ -18,5 +18,5 @@ mod wire;
 
 /// Runs a session as the arguments say. The exit status is the server's, or 1 where a refusal ended the session.
 pub fn run(args: &'static RunArgs) -> Done {
-    Ok(session::run(args)?.into())
+    Ok(session::run(args)?)
 }

@@ -9,7 +9,6 @@
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Read};
 use std::path::Path;
-use std::process::ExitCode;
 
 use linegate::{Direction, Event, Kind, Message, Options, Refusal};
 
@@ -17,6 +16,7 @@ use crate::args::{Format, ScanArgs};
 use crate::gates::{self, Pair};
 use crate::position::{Line, Position};
 use crate::trouble::{Done, Trouble};
+use crate::{CLEAN, FAULTS};
 
 mod print;
 mod source;
@@ -50,7 +50,7 @@ pub fn run(args: &'static ScanArgs) -> Done {
         }
     }
     let clean = scan.end()?;
-    Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if clean { CLEAN } else { FAULTS })
 }
 
 fn unwritten(error: io::Error) -> Trouble {
