@@ -6,6 +6,7 @@
 //! The rest of such a line is discarded in constant memory and gets no second verdict.
 
 use crate::code::{Code, Fault};
+use crate::find;
 use crate::limits::{Switch, Switches};
 use crate::storage::Storage;
 
@@ -47,7 +48,7 @@ impl Framer {
     /// An early verdict consumes nothing: the discarding that follows does, so that lengths add up.
     pub(crate) fn cut(&mut self, input: &[u8], storage: &mut impl Storage) -> (usize, Cut) {
         if self.discarding {
-            let Some(end) = memchr::memchr(b'\n', input) else { return (input.len(), Cut::NeedMore) };
+            let Some(end) = find::byte(b'\n', input) else { return (input.len(), Cut::NeedMore) };
             self.discarding = false;
             return (end + 1, Cut::NeedMore);
         }
@@ -60,7 +61,7 @@ impl Framer {
         }
         let room = self.max_frame - self.held;
         let window = input.get(..=room).unwrap_or(input);
-        if let Some(end) = memchr::memchr(b'\n', window) {
+        if let Some(end) = find::byte(b'\n', window) {
             let inside = self.held == 0;
             if !inside && !self.keep(window.get(..end).unwrap_or_default(), storage) {
                 return (0, self.too_long(self.held));
@@ -117,7 +118,7 @@ enum Opening {
 }
 
 /// Judges a line by its first bytes, which may lie across two pieces.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 fn open(held: &[u8], input: &[u8]) -> Opening {
     // Nearly every line.
     if let ([], [b'{', ..]) = (held, input) { Opening::Open } else { open_any(held, input) }
@@ -162,7 +163,7 @@ pub(crate) fn is_surrounded(content: &[u8]) -> bool {
 /// The gate asks for it only where something is wrong already: a text check that ran to the end without a fault has seen
 /// every byte, and neither CR nor NUL passes it.
 pub(crate) fn inspect(content: &[u8], allowed: Switches) -> Option<Fault> {
-    let raw = memchr::memchr2(b'\r', 0, content).map(|at| {
+    let raw = find::either(b'\r', 0, content).map(|at| {
         let code = if content.get(at) == Some(&0) { Code::NulByte } else { Code::BareCr };
         Fault { code, at }
     });

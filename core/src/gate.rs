@@ -9,7 +9,7 @@ use crate::audit::Fingerprint;
 use crate::code::{Code, Fault};
 use crate::framer::{Cut, Framer, strip_cr};
 use crate::judge::{Judge, Refused, ShortTable, Verdict};
-use crate::limits::Switch;
+use crate::limits::{MOST_KEYS, Switch};
 use crate::message::Message;
 use crate::options::{BadOptions, Options};
 use crate::refusal::Refusal;
@@ -88,7 +88,8 @@ impl<S: Storage> Gate<S> {
             return Err(BadOptions { option: "storage", text: "the key table must have more slots than max_depth" });
         }
         options.limits.max_frame = options.limits.max_frame.min(u32::try_from(frame).unwrap_or(u32::MAX));
-        options.limits.max_keys = options.limits.max_keys.min(u32::try_from(keys - depth).unwrap_or(u32::MAX));
+        let most_keys = u32::try_from(keys - depth).unwrap_or(u32::MAX).min(MOST_KEYS);
+        options.limits.max_keys = options.limits.max_keys.min(most_keys);
         Ok(Self {
             storage,
             framer: Framer::new(options.limits.max_frame as usize),
@@ -116,7 +117,7 @@ impl<S: Storage> Gate<S> {
     }
 
     /// Where nothing is tracked, the code for it isn't linked either.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn feed_any<'a, const TRACKED: bool>(&'a mut self, input: &'a [u8], mut tracking: Option<Tracking<'_>>) -> Fed<'a> {
         let mut consumed = 0;
         let (len, content_len, inside) = loop {
@@ -133,15 +134,9 @@ impl<S: Storage> Gate<S> {
                     self.standing.sequence += 1;
                     let held = self.storage.frame().get(..held.min(covered)).unwrap_or_default();
                     let fresh = rest.get(..covered - held.len()).unwrap_or_default();
-                    let fingerprint = Fingerprint::new(self.judge.options.audit_key, &[held, fresh]);
-                    let told = self.judge.told::<TRACKED>(
-                        Refused::unread(fault),
-                        covered,
-                        fingerprint,
-                        &[],
-                        tracking.as_mut(),
-                    );
-                    let refusal = self.standing.refuse(&self.judge.options, told);
+                    let seen = Seen { pieces: [held, fresh], line: &[], len: covered };
+                    let refused = Refused::unread(fault);
+                    let refusal = refuse::<TRACKED>(&self.judge, &mut self.standing, refused, seen, tracking.as_mut());
                     return Fed { consumed, event: Event::Refused(refusal) };
                 }
                 Cut::Line { len, inside } => {
@@ -187,9 +182,8 @@ impl<S: Storage> Gate<S> {
             }
             Verdict::Refuse(refused) => {
                 let line = within(inside, self.storage.frame(), len);
-                let fingerprint = Fingerprint::new(self.judge.options.audit_key, &[line]);
-                let told = self.judge.told::<TRACKED>(refused, len, fingerprint, line, tracking.as_mut());
-                let refusal = self.standing.refuse(&self.judge.options, told);
+                let seen = Seen { pieces: [line, &[]], line, len };
+                let refusal = refuse::<TRACKED>(&self.judge, &mut self.standing, refused, seen, tracking.as_mut());
                 Fed { consumed, event: Event::Refused(refusal) }
             }
         }
@@ -203,11 +197,10 @@ impl<S: Storage> Gate<S> {
             Some(len) => {
                 self.standing.sequence += 1;
                 let line = self.storage.frame().get(..len).unwrap_or_default();
-                let fingerprint = Fingerprint::new(self.judge.options.audit_key, &[line]);
                 let fault = Fault { code: Code::Truncated, at: len };
                 let refused = Refused { answer: false, ..Refused::unread(fault) };
-                let told = self.judge.told::<false>(refused, len, fingerprint, &[], None);
-                Event::Refused(self.standing.refuse(&self.judge.options, told))
+                let seen = Seen { pieces: [line, &[]], line: &[], len };
+                Event::Refused(refuse::<false>(&self.judge, &mut self.standing, refused, seen, None))
             }
         };
         self.standing.closed = true;
@@ -245,8 +238,32 @@ impl<S: Storage> Gate<S> {
     }
 }
 
+/// What is there of a line that is refused.
+struct Seen<'p, 'a> {
+    /// Its bytes, as far as they were looked at.
+    pieces: [&'p [u8]; 2],
+    /// The line, if it was read whole.
+    line: &'a [u8],
+    len: usize,
+}
+
+/// Refuses a line: counts it, and says what may be told.
+#[cold]
+#[inline(never)]
+fn refuse<'a, const TRACKED: bool>(
+    judge: &Judge,
+    standing: &mut Standing,
+    refused: Refused,
+    seen: Seen<'_, 'a>,
+    tracking: Option<&mut Tracking<'_>>,
+) -> Refusal<'a> {
+    let fingerprint = Fingerprint::new(judge.options.audit_key, &seen.pieces);
+    let told = judge.told::<TRACKED>(refused, seen.len, fingerprint, seen.line, tracking);
+    standing.refuse(&judge.options, told)
+}
+
 /// The first `len` bytes of a line: of the input if it lies whole `inside` of that, else of the frame buffer.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 fn within<'a>(inside: Option<&'a [u8]>, frame: &'a [u8], len: usize) -> &'a [u8] {
     inside.unwrap_or(frame).get(..len).unwrap_or_default()
 }

@@ -8,14 +8,24 @@ use crate::code::{Code, Fault, INVALID_REQUEST};
 use crate::framer::{inspect, is_surrounded};
 use crate::json::{Cursor, KeyHash, Stop, Text, Unescaped, Walker, is_sound, walk};
 use crate::limits::{Direction, MAX_DEPTH, MAX_METHOD, Profile, Switch, Switches};
-use crate::mcp::{Filter, Line, Method, Set, Shapes};
+#[cfg(feature = "mcp")]
+use crate::mcp::Filter;
+use crate::mcp::{Line, Method, Set, Shapes};
 use crate::options::{Batches, Options};
 use crate::refusal::{Detail, Reply};
+#[cfg(not(feature = "mcp"))]
+use crate::rpc::Unread;
 use crate::rpc::{Envelope, Kind, Member, Parts, Reader, Shape, Slot};
 use crate::session::{Passed, Tracking};
 
 /// Bytes of an unsupported version between its quotes up to which the reply says it again (407).
 const MAX_REQUESTED: usize = 255;
+
+/// What reads nothing inside params and results.
+#[cfg(feature = "mcp")]
+const IDLE: Filter<'_> = Filter::IDLE;
+#[cfg(not(feature = "mcp"))]
+const IDLE: Unread = Unread;
 
 /// How deep a client's refused line is read for the id of its reply.
 const ECHO_DEPTH: usize = 64;
@@ -152,9 +162,12 @@ impl Judge {
             loosened = loosened.with(Switch::SurroundingSpace);
         }
         let mut fold = true;
-        let filter = || Filter::new(&self.shapes);
+        #[cfg(feature = "mcp")]
+        let inside = || Filter::new(&self.shapes);
+        #[cfg(not(feature = "mcp"))]
+        let inside = || Unread;
         loop {
-            let mut reader = Reader::new(content, &self.shape, filter(), &mut self.envelope);
+            let mut reader = Reader::new(content, &self.shape, inside(), &mut self.envelope);
             match walk(ahead, len, &self.text, table, &self.hash, fold, |walker, at| reader.line(walker, at)) {
                 Ok(needed) => {
                     let fault = reader.verdict();
@@ -193,7 +206,7 @@ impl Judge {
         let unread = Verdict::Refuse(Refused::unread(fault));
         let is_json = fault.code.rpc_code() == Some(INVALID_REQUEST);
         let mut envelope = Envelope::default();
-        let mut reader = Reader::new(content, &self.shape, Filter::IDLE, &mut envelope);
+        let mut reader = Reader::new(content, &self.shape, IDLE, &mut envelope);
         let root = |walker: &mut Walker<'_, '_>, at| reader.line(walker, at);
         // A server's line may be the answer that a client waits for, however deep it is.
         let depth = match self.options.direction {
@@ -211,7 +224,7 @@ impl Judge {
 
     /// The verdict on a line whose text is in order, after what JSON-RPC has against it, which may be nothing. `certain`: the
     /// revisions that are known to take the message.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn conclude<const TRACKED: bool>(
         &mut self,
         content: &[u8],
@@ -233,7 +246,7 @@ impl Judge {
             return refuse(Misfit { fault, by: Set::NONE });
         }
         let by = self.options.revision.set();
-        let sure = by.is_empty() || (!TRACKED && certain.meets(by));
+        let sure = cfg!(not(feature = "mcp")) || by.is_empty() || (!TRACKED && certain.meets(by));
         let mut revisions = certain.and(by);
         if !sure {
             match self.judge_protocol::<TRACKED>(content, batch, certain, tracking) {

@@ -16,6 +16,11 @@
 //!
 //! No heap, no I/O, no panic, and no recursion that input could drive. [`Gate`] shows the loop; [`action`] goes on from an
 //! accepted message to an effect.
+//!
+//! Features: `mcp` (on by default) is the stage of MCP and its revisions; without it a build knows plain JSON-RPC alone.
+//! `small` makes the code a third of its size for devices, and slower: the verdicts are the same, but for
+//! [`Limits::max_keys`], which is 256 at most. `typed` reads the arguments of an action as types of serde, without a heap.
+//! `testing` has executors and authorizers for the tests of those who use this package.
 
 #![no_std]
 #![deny(unsafe_code)]
@@ -24,11 +29,16 @@
 pub mod action;
 mod audit;
 mod code;
+mod find;
 mod framer;
 mod gate;
 mod json;
 mod judge;
 mod limits;
+#[cfg_attr(
+    not(feature = "mcp"),
+    allow(dead_code, unused_imports, reason = "without MCP its words are left, and no rule")
+)]
 mod mcp;
 mod message;
 mod options;

@@ -228,6 +228,9 @@ impl fmt::Debug for Switches {
     }
 }
 
+/// Most keys that a gate takes, whatever its options: few where each is compared with each.
+pub(crate) const MOST_KEYS: u32 = if cfg!(feature = "small") { 256 } else { 1 << 24 };
+
 /// The bounds of a gate. At a bound the line is refused, memory does not grow, and the next line starts clean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -240,6 +243,7 @@ pub struct Limits {
     /// [`MAX_DEPTH`]. Memory: one key slot a level.
     pub max_depth: u16,
     /// Object keys alive at once on the path from the root (210). Default 65,536. Range 1 to 2^24. Memory: 8 bytes each.
+    /// A build with the feature `small` compares each key with each, and takes no more than 256 whatever is asked for.
     pub max_keys: u32,
     /// Bytes of a string id between its quotes (308). Default 255. Range 1 to 4096. Memory: none.
     pub max_id: u16,

@@ -83,7 +83,7 @@ impl Options {
         };
         Self {
             direction,
-            revision: Revision::AUTO,
+            revision: Revision::DEFAULT,
             versions: &Revision::PUBLISHED,
             methods: &[],
             result_types: &[],
@@ -110,28 +110,33 @@ impl Options {
     /// [`BadOptions`] (903) says which has not.
     pub fn validate(&self) -> Result<(), BadOptions> {
         let Limits { max_frame, max_depth, max_keys, max_id, .. } = self.limits;
-        let batches_fit = !self.revision.is_mcp() || self.revision.has_batches();
-        for (fits, option, text) in [
-            ((4..=MAX_FRAME).contains(&max_frame), "max_frame", "max_frame goes from 4 to 2147483647 bytes"),
-            ((1..=MAX_DEPTH).contains(&max_depth), "max_depth", "max_depth goes from 1 to 512"),
-            ((1..=1 << 24).contains(&max_keys), "max_keys", "max_keys goes from 1 to 16777216"),
-            ((1..=4096).contains(&max_id), "max_id", "max_id goes from 1 to 4096 bytes"),
-            (
-                are_versions(self.versions),
+        let bad = |option, text| Err(BadOptions { option, text });
+        if !(4..=MAX_FRAME).contains(&max_frame) {
+            return bad("max_frame", "max_frame goes from 4 to 2147483647 bytes");
+        }
+        if !(1..=MAX_DEPTH).contains(&max_depth) {
+            return bad("max_depth", "max_depth goes from 1 to 512");
+        }
+        if !(1..=1 << 24).contains(&max_keys) {
+            return bad("max_keys", "max_keys goes from 1 to 16777216");
+        }
+        if !(1..=4096).contains(&max_id) {
+            return bad("max_id", "max_id goes from 1 to 4096 bytes");
+        }
+        if !are_versions(self.versions) {
+            return bad(
                 "versions",
                 "versions are words of printable ASCII without quote and backslash, 256 bytes in all with 3 more for each",
-            ),
-            (are_names(self.methods), "methods", "methods are names of 1 to 255 bytes"),
-            (are_names(self.result_types), "result_types", "result_types are names of 1 to 255 bytes"),
-            (
-                self.batches != Batches::Allow || batches_fit,
-                "batches",
-                "batches can be allowed only under revision 2025-03-26 or jsonrpc",
-            ),
-        ] {
-            if !fits {
-                return Err(BadOptions { option, text });
-            }
+            );
+        }
+        if !are_names(self.methods) {
+            return bad("methods", "methods are names of 1 to 255 bytes");
+        }
+        if !are_names(self.result_types) {
+            return bad("result_types", "result_types are names of 1 to 255 bytes");
+        }
+        if self.batches == Batches::Allow && self.revision.is_mcp() && !self.revision.has_batches() {
+            return bad("batches", "batches can be allowed only under revision 2025-03-26 or jsonrpc");
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! all, because it alone says that a well-formed request was meant.
 
 use crate::code::{Code, Fault};
+use crate::find::SMALL;
 use crate::json::{
     Cursor, Halt, Kind as Json, Listener, Spelling, Token, Unescaped, Walker, Words, folds_to, is_integer,
     is_safe_integer, is_sound,
@@ -77,6 +78,12 @@ impl Member {
         1 << self as u8
     }
 
+    /// The member of that name.
+    fn spelt(key: &Token, text: &[u8]) -> Option<Self> {
+        let raw = key.raw(text);
+        MEMBERS.iter().find(|(_, name)| key.plain && name.as_bytes() == raw).map(|(member, _)| *member)
+    }
+
     /// The member of that name, which is given by its words.
     fn named(words: Words) -> Option<Self> {
         MEMBERS.iter().find(|(_, name)| Words::of(name) == words).map(|(member, _)| *member)
@@ -90,6 +97,8 @@ const ERROR_MEMBERS: [&str; 3] = ["code", "message", "data"];
 pub(crate) trait Inside {
     /// Which revisions take a message; by default none.
     type Takers: Default;
+    /// Whether it looks at anything.
+    const LOOKS: bool = true;
 
     /// A message begins.
     fn begin(&mut self);
@@ -110,7 +119,35 @@ pub(crate) trait Inside {
     /// Whether no key was a protocol name misspelt and none has to be read again to tell.
     fn is_clean(&self) -> bool;
     /// The first name that is a protocol name misspelt, if there is one; asked at the message's end.
-    fn misspelt(&mut self, text: &[u8], params: &[u8]) -> Option<usize>;
+    fn misspelt(&mut self, text: &[u8], parts: &Parts) -> Option<usize>;
+}
+
+/// Nobody looks into params and results: what plain JSON-RPC asks for.
+#[cfg(not(feature = "mcp"))]
+pub(crate) struct Unread;
+
+#[cfg(not(feature = "mcp"))]
+impl Inside for Unread {
+    type Takers = crate::mcp::Set;
+    const LOOKS: bool = false;
+
+    fn begin(&mut self) {}
+    fn method(&mut self, _: &[u8], _: bool, _: Words) {}
+    fn key(&mut self, _: &[u8], _: Member, _: usize, _: Token, _: Words) {}
+    fn value(&mut self, _: &[u8], _: Json, _: usize, _: usize) {}
+    fn taken(&mut self, _: &Parts) -> crate::mcp::Set {
+        crate::mcp::Set::NONE
+    }
+    fn enter(&mut self) -> bool {
+        false
+    }
+    fn leave(&mut self) {}
+    fn is_clean(&self) -> bool {
+        true
+    }
+    fn misspelt(&mut self, _: &[u8], _: &Parts) -> Option<usize> {
+        None
+    }
 }
 
 /// Where a value lies, and what it is.
@@ -125,7 +162,7 @@ pub(crate) struct Slot {
 
 impl Slot {
     /// Offsets fit: no line is longer than [`MAX_FRAME`](crate::MAX_FRAME).
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     const fn new(kind: Json, start: usize, end: usize, plain: bool) -> Self {
         Self { kind, plain, start: start as u32, end: end as u32 }
     }
@@ -170,7 +207,7 @@ impl Parts {
         self.0.get(member as usize).copied().flatten()
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn put(&mut self, member: Member, slot: Slot) {
         if let Some(place) = self.0.get_mut(member as usize) {
             *place = Some(slot);
@@ -263,6 +300,7 @@ fn id_fault(id: &Slot, text: &[u8], max_id: usize) -> Option<Code> {
 struct First(Option<(usize, Fault)>);
 
 impl First {
+    #[cfg_attr(feature = "small", inline(never))]
     fn offer(&mut self, met: usize, code: Code, at: usize) {
         if self.0.is_none_or(|(before, _)| met < before) {
             self.0 = Some((met, Fault { code, at }));
@@ -315,7 +353,7 @@ impl<'t, I: Inside> Reader<'t, I> {
     }
 
     /// The revisions that certainly take the message; of a batch, none.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) fn taken(&mut self) -> I::Takers {
         if self.is_batch() { I::Takers::default() } else { self.inside.taken(&self.envelope.slots) }
     }
@@ -357,7 +395,7 @@ impl<'t, I: Inside> Reader<'t, I> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn end_message(&mut self, closing: usize) {
         if !self.is_usual() {
             self.judge_message(closing);
@@ -366,7 +404,7 @@ impl<'t, I: Inside> Reader<'t, I> {
 
     /// Whether the message is a request, notification or result without any fault, told by what almost all of them have in
     /// common. What isn't usual is judged.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn is_usual(&self) -> bool {
         const CALL: u8 = Member::Jsonrpc.bit() | Member::Method.bit();
         const OPTIONAL: u8 = Member::Id.bit() | Member::Params.bit();
@@ -376,7 +414,7 @@ impl<'t, I: Inside> Reader<'t, I> {
     }
 
     /// Whether a value is an id without fault, at once where it is of few digits.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn is_usual_id(&self, id: &Slot) -> bool {
         let few_digits = id.kind == Json::Number && id.plain;
         few_digits || (id.kind != Json::Null && id_fault(id, self.text, self.shape.max_id).is_none())
@@ -414,8 +452,7 @@ impl<'t, I: Inside> Reader<'t, I> {
         let text = self.text;
         let envelope = &*self.envelope;
         let mut first = First(None);
-        let params = envelope.get(Params).filter(|params| params.kind == Json::Object);
-        let inside = self.inside.misspelt(text, params.as_ref().map_or(&[], |params| params.of(text)));
+        let inside = self.inside.misspelt(text, &envelope.slots);
         for at in [envelope.misspelt, inside].into_iter().flatten() {
             first.offer(at, Code::MisspeltMember, at);
         }
@@ -510,7 +547,7 @@ fn judge_error(error: &Slot, text: &[u8], first: &mut First) {
 
 impl<I: Inside> Reader<'_, I> {
     /// Passes a line's value.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) fn line(&mut self, walker: &mut Walker<'_, '_>, at: usize) -> Result<usize, Halt> {
         if walker.byte(at) != b'{' {
             return self.no_object(walker, at);
@@ -554,8 +591,12 @@ impl<I: Inside> Listener for Reader<'_, I> {
     type Name = Option<Member>;
 
     /// The members of the envelope, each in code of its own: what nearly every message is made of.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn usual(&mut self, walker: &mut Walker<'_, '_>, mut at: usize, depth: usize) -> Result<Option<usize>, Halt> {
+        if SMALL {
+            self.seen = u8::MAX;
+            return Ok(None);
+        }
         const JSONRPC: Spelling = Spelling::new("jsonrpc\"");
         const VERSION: Spelling = Spelling::new("2.0\"");
         const METHOD: Spelling = Spelling::new("method\":");
@@ -595,7 +636,7 @@ impl<I: Inside> Listener for Reader<'_, I> {
 
     #[inline(never)]
     fn key(&mut self, key: Token, words: Words) -> Option<Member> {
-        let member = Member::named(words);
+        let member = if SMALL { Member::spelt(&key, self.text) } else { Member::named(words) };
         match member {
             Some(member) => self.envelope.ids += u32::from(member == Member::Id),
             None => self.other_key(key),
@@ -622,7 +663,7 @@ impl<I: Inside> Listener for Reader<'_, I> {
 
 impl<I: Inside> Reader<'_, I> {
     /// Keeps the place of a member's value.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn put(&mut self, member: Member, slot: Slot) -> Slot {
         self.envelope.slots.put(member, slot);
         slot
@@ -630,7 +671,7 @@ impl<I: Inside> Reader<'_, I> {
 
     /// Whether the key at `at`, which begins with `word`, is that member as it usually comes; then it is taken, and `at` is the
     /// place of what follows it.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn comes(
         &mut self,
         walker: &mut Walker<'_, '_>,
@@ -656,14 +697,14 @@ impl<I: Inside> Reader<'_, I> {
     }
 
     /// Passes the value of a member in which nothing is looked for.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn scalar(&mut self, walker: &mut Walker<'_, '_>, member: Member, at: usize, depth: usize) -> Result<Slot, Halt> {
         let value = walker.value(at, depth)?;
         Ok(self.put(member, Slot::new(value.kind, at, value.end, value.plain)))
     }
 
     /// Passes the value of `method`.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn method(&mut self, walker: &mut Walker<'_, '_>, at: usize, depth: usize) -> Result<usize, Halt> {
         let value = walker.value(at, depth)?;
         if value.kind == Json::String {
@@ -678,7 +719,7 @@ impl<I: Inside> Reader<'_, I> {
     /// Passes the value of `params` or `result`.
     #[inline(never)]
     fn outer(&mut self, walker: &mut Walker<'_, '_>, member: Member, at: usize, depth: usize) -> Result<usize, Halt> {
-        if walker.byte(at) != b'{' {
+        if walker.byte(at) != b'{' || !I::LOOKS {
             self.odd = true;
             return Ok(self.scalar(walker, member, at, depth)?.end());
         }
@@ -697,12 +738,12 @@ struct Outer<'t, 'i, I> {
 impl<I: Inside> Listener for Outer<'_, '_, I> {
     type Name = ();
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn key(&mut self, key: Token, words: Words) {
         self.inside.key(self.text, self.member, 1, key, words);
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn value(&mut self, walker: &mut Walker<'_, '_>, (): (), at: usize, depth: usize) -> Result<usize, Halt> {
         if walker.byte(at) == b'{' && self.inside.enter() {
             self.inside.value(self.text, Json::Object, at, at);
@@ -737,12 +778,12 @@ struct Inner<'t, 'i, I> {
 impl<I: Inside> Listener for Inner<'_, '_, I> {
     type Name = ();
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn key(&mut self, key: Token, words: Words) {
         self.inside.key(self.text, self.member, 2, key, words);
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn value(&mut self, walker: &mut Walker<'_, '_>, (): (), at: usize, depth: usize) -> Result<usize, Halt> {
         let value = walker.value(at, depth)?;
         self.inside.value(self.text, value.kind, at, value.end);

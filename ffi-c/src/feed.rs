@@ -72,7 +72,7 @@ impl linegate {
             let Some(rest) = input.get(consumed..).filter(|rest| !rest.is_empty()) else {
                 return (consumed, linegate_event::need_more());
             };
-            let end = if self.inside { memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1) } else { 1 };
+            let end = if self.inside { line_feed(rest).map_or(rest.len(), |at| at + 1) } else { 1 };
             let piece = rest.get(..end).unwrap_or(rest);
             let Fed { consumed: count, event } = match self.tracked.filter(|_| tracked) {
                 Some((feed, tracker)) => feed(&mut self.gate, piece, tracker),
@@ -109,7 +109,7 @@ impl linegate {
     /// event is one of NEED_MORE where the line is empty and a switch skips empty lines.
     pub(crate) fn judge(&mut self, line: &[u8], tracked: bool) -> linegate_event {
         self.forget();
-        if let Some(offset) = memchr::memchr(b'\n', line) {
+        if let Some(offset) = line_feed(line) {
             return linegate_event { offset, length: line.len(), ..linegate_event::none(LINEGATE_TRAILING_BYTES) };
         }
         for piece in [line, b"\n"] {
@@ -130,6 +130,11 @@ impl linegate {
     fn refusal(&self) -> Result<&Refusal<'_>, linegate_status> {
         self.refusal.as_ref().ok_or(LINEGATE_STALE_EVENT)
     }
+}
+
+/// Where the first line feed stands.
+fn line_feed(bytes: &[u8]) -> Option<usize> {
+    if cfg!(feature = "small") { bytes.iter().position(|byte| *byte == b'\n') } else { memchr::memchr(b'\n', bytes) }
 }
 
 /// A status from a result that carries it either way.

@@ -21,7 +21,7 @@ pub(crate) trait Listener {
 
     /// Passes the member whose key begins at `at`, its value included, if that key is one that the object usually has and was
     /// not there before; see [`Walker::take_known`]. Gives the value's end.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn usual(&mut self, _walker: &mut Walker<'_, '_>, _at: usize, _depth: usize) -> Result<Option<usize>, Halt> {
         Ok(None)
     }
@@ -73,7 +73,7 @@ pub(crate) enum Stop {
 /// Walks over the text that stands before `end` in `ahead`; if anything follows it there, a line feed or a carriage return
 /// comes first. `root` passes the value, whose place it is given, and gives its end. Gives the switches without which the
 /// text would have been refused.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 pub(crate) fn walk(
     ahead: &[u8],
     end: usize,
@@ -109,14 +109,14 @@ pub(crate) fn walk(
 struct Stack([u32; MAX_DEPTH as usize / 32]);
 
 impl Stack {
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn set(&mut self, depth: usize, object: bool) {
         if let Some(word) = self.0.get_mut(depth / 32) {
             *word = *word & !(1 << (depth % 32)) | u32::from(object) << (depth % 32);
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn is_object(&self, depth: usize) -> bool {
         self.0.get(depth / 32).is_some_and(|word| word & 1 << (depth % 32) != 0)
     }
@@ -124,7 +124,7 @@ impl Stack {
 
 /// The next byte that is not white space, without taking it; 0 at the end. CR is none: it is no part of a frame, and LF
 /// can't be.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 fn skip_space(text: &[u8], at: &mut usize) -> u8 {
     loop {
         let byte = text.get(*at).copied().unwrap_or(0);
@@ -136,13 +136,13 @@ fn skip_space(text: &[u8], at: &mut usize) -> u8 {
 }
 
 /// The same where a certain byte is likely to come at once.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 fn skip_space_to(likely: u8, text: &[u8], at: &mut usize) -> u8 {
     if text.get(*at) == Some(&likely) { likely } else { skip_space(text, at) }
 }
 
 /// Whether a short key begins as the longer `__proto__` does. The other forbidden keys aren't short.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 const fn may_be_forbidden(words: Words) -> bool {
     words.low == u64::from_le_bytes(*b"__proto_")
 }
@@ -173,7 +173,7 @@ pub(crate) struct Walker<'t, 'k> {
 
 impl Walker<'_, '_> {
     /// The whole content: one value, and white space around it.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn line(&mut self, root: impl FnOnce(&mut Self, usize) -> Result<usize, Halt>) -> Result<(), Halt> {
         let mut at = 0;
         skip_space(self.ahead, &mut at);
@@ -183,14 +183,14 @@ impl Walker<'_, '_> {
     }
 
     /// The byte at `at`; 0 behind the text.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) fn byte(&self, at: usize) -> u8 {
         self.ahead.get(at).copied().unwrap_or(0)
     }
 
     /// Passes the object that begins at `at`, in which `depth` containers are open already, telling of its members. Gives its
     /// end.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) fn object<L: Listener>(&mut self, listener: &mut L, mut at: usize, depth: usize) -> Result<usize, Halt> {
         self.enter(b'{', at, depth)?;
         self.open()?;
@@ -249,7 +249,7 @@ impl Walker<'_, '_> {
     }
 
     /// Passes the value that begins at `at`, in which `depth` containers are open already.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) fn value(&mut self, at: usize, depth: usize) -> Result<Value, Halt> {
         let byte = self.byte(at);
         self.enter(byte, at, depth)?;
@@ -272,7 +272,7 @@ impl Walker<'_, '_> {
 
     /// The first eight bytes of the string whose opening quote stands at `at`, and of what follows it, the first lowest; 0 near
     /// the text's end.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) fn word(&self, at: usize) -> u64 {
         self.ahead.get(at + 1..at + 9).and_then(<[u8]>::first_chunk).map_or(0, |chunk| u64::from_le_bytes(*chunk))
     }
@@ -280,7 +280,7 @@ impl Walker<'_, '_> {
     /// Takes the key that begins at `at` if there is room; `at` is the place of what follows `name` and white space then. Who
     /// calls this knows that it is `name` as it is spelt and that the object had no such key before, and calls
     /// [`hash_known`](Self::hash_known) before the object's first key that isn't taken in this way.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) fn take_known(&mut self, at: &mut usize, name: Spelling) -> bool {
         if !self.keys.count(*at) {
             return false;
@@ -297,14 +297,14 @@ impl Walker<'_, '_> {
     }
 
     /// Whether the text goes on with that string at `at`, and it may stand there.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) fn is_at(&self, at: usize, depth: usize, string: Spelling) -> bool {
         depth < self.shallow && self.byte(at) == b'"' && string.begins(self.word(at))
     }
 
     /// Takes the key that begins at `at`, which is its end then, and tells of it: with its words if it is at most 16 bytes
     /// long, ASCII and plain.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn key<T>(&mut self, at: &mut usize, tell: impl FnOnce(Token, Words) -> T) -> Result<T, Halt> {
         let start = *at;
         let (end, plain, words) = match short_string(self.ahead, start + 1) {
@@ -324,7 +324,7 @@ impl Walker<'_, '_> {
     }
 
     /// Passes the colon behind a key and what white space there is, up to the value. Gives the value's first byte.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) fn colon(&mut self, at: &mut usize) -> Result<u8, Halt> {
         if skip_space_to(b':', self.ahead, at) != b':' {
             return Err(self.unexpected(Code::UnexpectedByte, *at));
@@ -334,13 +334,13 @@ impl Walker<'_, '_> {
     }
 
     /// Begins an object's keys.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn open(&mut self) -> Result<(), Halt> {
         if self.unique_keys && !self.keys.open() { Err(self.halt(Trouble::Short)) } else { Ok(()) }
     }
 
     /// Ends an object's keys.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn close(&mut self) -> Result<(), Halt> {
         if self.unique_keys && !self.keys.close_small() { self.close_large() } else { Ok(()) }
     }
@@ -420,7 +420,7 @@ impl Walker<'_, '_> {
     }
 
     /// A value begins at `at` with `byte`, in which `depth` containers are open already.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn enter(&mut self, byte: u8, at: usize, depth: usize) -> Result<(), Halt> {
         if depth >= self.shallow { self.deep(depth, byte, at) } else { Ok(()) }
     }
@@ -593,7 +593,7 @@ impl Walker<'_, '_> {
     }
 
     /// The negative number or literal that begins at `at` with `byte`: its end.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn other_scalar(&mut self, at: usize, byte: u8) -> Result<usize, Halt> {
         let rest = self.text.get(at..).unwrap_or_default();
         if rest.starts_with(b"true") || rest.starts_with(b"null") {

@@ -95,7 +95,7 @@ impl<'a> Cursor<'a> {
     #[must_use]
     pub fn as_str(&self) -> Option<&'a str> {
         let raw = self.string()?;
-        if memchr::memchr(b'\\', raw).is_some() {
+        if crate::find::byte(b'\\', raw).is_some() {
             return None;
         }
         core::str::from_utf8(raw).ok()

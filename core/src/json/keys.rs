@@ -2,7 +2,7 @@
 //! folding (212).
 //!
 //! One table of 8-byte entries (hash and position) holds the keys of all open objects, each object's behind a slot that
-//! remembers where its parent's begin. Up to [`SMALL`] keys an object's entries are compared as they come; beyond, they
+//! remembers where its parent's begin. Up to [`FEW`] keys an object's entries are compared as they come; beyond, they
 //! are only pushed, and sorted when the object closes or when any other fault ends the walk, so that thousands of keys cost
 //! a sort and the earliest duplicate is still the one that is named. Equal hashes are compared by bytes: the check is exact.
 //!
@@ -20,10 +20,11 @@ use siphasher::sip::SipHasher24;
 use super::Token;
 use super::string::{Folded, Unescaped, Words};
 use crate::code::{Code, Fault};
+use crate::find::{self, SMALL};
 use crate::limits::AuditKey;
 
 /// Keys of an object that are compared one by one as they come.
-const SMALL: usize = 32;
+const FEW: usize = 32;
 
 /// The lower half of a word.
 const HALF: u64 = u32::MAX as u64;
@@ -42,6 +43,9 @@ pub(crate) struct KeyHash {
 impl KeyHash {
     /// Secrets drawn from the gate's audit key.
     pub(crate) fn new(key: AuditKey) -> Self {
+        if SMALL {
+            return Self { factors: [0; 7], add: 0, odd: 0, point: 0 };
+        }
         let draw = |n: u64| {
             let mut hasher = SipHasher24::new_with_key(&key.0);
             hasher.write_u64(n);
@@ -56,7 +60,7 @@ impl KeyHash {
     }
 
     /// The quick hash of a key of at most 16 bytes, by its words. `case` has the bits that are not looked at.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn glance(&self, words: Words, case: u64) -> u32 {
         let sum = ((words.low | case) ^ self.add).wrapping_add((words.high | case).rotate_left(27));
         (sum.wrapping_mul(self.odd) >> 32) as u32
@@ -115,7 +119,7 @@ impl KeyHash {
 }
 
 /// A hash's bit in a filter.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 const fn bit(hash: u32) -> u64 {
     1 << (hash >> 26)
 }
@@ -188,7 +192,7 @@ impl<'k> Keys<'k> {
     }
 
     /// Begins an object. False where the table has no slot left for it.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(super) fn open(&mut self) -> bool {
         let Some(slot) = self.table.get_mut(self.top) else { return false };
         // What is kept of the filter is one half laid over the other: it may only say too often that a key isn't new.
@@ -202,14 +206,14 @@ impl<'k> Keys<'k> {
 
     /// Takes the key of the innermost object whose opening quote stands at `start`, without escapes and all ASCII, if it is
     /// surely new and there is room for it. Where it gives false nothing was done, and [`take`](Self::take) decides.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(super) fn take_new(&mut self, start: usize, words: Words) -> bool {
         let hash = self.hash.glance(words, self.case);
         self.top < self.limit && self.filter & bit(hash) == 0 && self.push(hash, start)
     }
 
     /// Takes a key that is known to be new, without looking at it, if there is room.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(super) fn count(&mut self, start: usize) -> bool {
         let Some(slot) = self.table.get_mut(self.top).filter(|_| self.top < self.limit) else { return false };
         *slot = start as u64;
@@ -235,7 +239,10 @@ impl<'k> Keys<'k> {
     /// Takes any key.
     pub(super) fn take_any(&mut self, text: &[u8], key: &Token) -> Result<(), Trouble> {
         let raw = key.raw(text);
-        let hash = if key.plain && raw.len() > 16 && raw.is_ascii() {
+        let hash = if SMALL {
+            // Each key is compared with each.
+            0
+        } else if key.plain && raw.len() > 16 && raw.is_ascii() {
             self.hash.full_plain(raw, self.fold)
         } else {
             let short = if self.fold { words(Folded::new(raw)) } else { words(Unescaped::new(raw)) };
@@ -259,7 +266,7 @@ impl<'k> Keys<'k> {
             };
             return Err(Trouble::Fault(Fault { code, at: start }));
         }
-        if entries.len() <= SMALL
+        if (SMALL || entries.len() <= FEW)
             && let Some(code) = self.repeats(text, entries, hash, start)?
         {
             return Err(Trouble::Fault(Fault { code, at: start }));
@@ -267,7 +274,7 @@ impl<'k> Keys<'k> {
         if self.push(hash, start) { Ok(()) } else { Err(Trouble::Short) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn push(&mut self, hash: u32, start: usize) -> bool {
         let Some(slot) = self.table.get_mut(self.top) else { return false };
         *slot = u64::from(hash) << 32 | start as u64;
@@ -276,7 +283,7 @@ impl<'k> Keys<'k> {
         true
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn pop(&mut self) {
         self.limit -= 1;
         self.top = self.base - 1;
@@ -287,9 +294,9 @@ impl<'k> Keys<'k> {
 
     /// Ends the innermost object if it is small, so that its keys were compared as they came. Where it gives false nothing was
     /// done, and [`close_large`](Self::close_large) decides.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(super) fn close_small(&mut self) -> bool {
-        if self.top - self.base > SMALL {
+        if !SMALL && self.top - self.base > FEW {
             return false;
         }
         self.pop();
@@ -309,10 +316,13 @@ impl<'k> Keys<'k> {
     /// The earliest duplicate that waits in the open objects, the key at which the walk stopped among them.
     #[cold]
     pub(super) fn pending(&mut self, text: &[u8]) -> Result<Option<Fault>, Trouble> {
+        if SMALL {
+            return Ok(None);
+        }
         let (mut base, mut top) = (self.base, self.top);
         let mut first: Option<Fault> = None;
         while base > 0 {
-            if top - base > SMALL
+            if top - base > FEW
                 && let Some(fault) = self.sorted(text, base, top)?
             {
                 // An outer object's waiting key stands before everything in an inner one.
@@ -383,7 +393,7 @@ impl<'k> Keys<'k> {
 #[cold]
 fn likeness(text: &[u8], a: usize, b: usize) -> Likeness {
     let (a, b) = (raw_key(text, a), raw_key(text, b));
-    let simple = |raw: &[u8]| raw.is_ascii() && memchr::memchr(b'\\', raw).is_none();
+    let simple = |raw: &[u8]| raw.is_ascii() && find::byte(b'\\', raw).is_none();
     if simple(a) && simple(b) {
         return match (a == b, a.eq_ignore_ascii_case(b)) {
             (true, _) => Likeness::Equal,
@@ -409,7 +419,7 @@ fn raw_key(text: &[u8], at: usize) -> &[u8] {
 /// Where a checked string ends that begins at the start of `text`.
 pub(super) fn closing_quote(text: &[u8]) -> usize {
     let mut at = 0;
-    while let Some(skip) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
+    while let Some(skip) = find::either(b'"', b'\\', text.get(at..).unwrap_or_default()) {
         at += skip;
         if text.get(at) == Some(&b'"') {
             return at;

@@ -13,7 +13,9 @@ mod string;
 pub(crate) use check::{Halt, Listener, Stop, Text, Walker, walk};
 pub use cursor::{Cursor, Elements, Members};
 pub(crate) use keys::KeyHash;
-pub(crate) use number::{is_integer, is_integral, is_plain_integer, is_safe_integer};
+#[cfg_attr(not(feature = "mcp"), allow(unused_imports, reason = "asked for by the rules of MCP"))]
+pub(crate) use number::is_plain_integer;
+pub(crate) use number::{is_integer, is_integral, is_safe_integer};
 pub(crate) use string::{Spelling, Unescaped, Words, folds_to, is_sound};
 
 use crate::code::Fault;
@@ -50,7 +52,7 @@ const KINDS: [Kind; 256] = {
 
 impl Kind {
     /// The kind of a value that begins with this byte. A table, for a jump to one of six places is easily foretold wrongly.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn beginning(byte: u8) -> Self {
         KINDS.get(usize::from(byte)).copied().unwrap_or(Self::Number)
     }

@@ -4,6 +4,7 @@
 use super::Fault;
 use super::string::eight;
 use crate::code::Code;
+use crate::find::SMALL;
 use crate::limits::{Switch, Switches};
 
 /// The largest integer that a double and all its neighbours hold exactly, 2^53-1.
@@ -20,9 +21,12 @@ pub(super) struct Number {
 
 /// The end of the number that begins at `start` with a digit, if it is an integer of at most 7 digits and nothing about it
 /// needs a closer look.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 pub(super) fn short_integer(text: &[u8], start: usize) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
+    if SMALL {
+        return None;
+    }
     let word = eight(text, start);
     // Turned by `0` the digits are the bytes below 10; the sum sets the high bit of those that aren't.
     let value = word ^ (ONES * b'0' as u64);
@@ -159,7 +163,8 @@ pub(crate) fn is_integer(token: &[u8]) -> bool {
 }
 
 /// Whether a checked number is written with at most 15 digits and nothing else.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
+#[cfg_attr(not(feature = "mcp"), allow(dead_code, reason = "asked for by the rules of MCP"))]
 pub(crate) fn is_plain_integer(token: &[u8]) -> bool {
     token.len() < MAX_SAFE.len() && token.iter().all(u8::is_ascii_digit)
 }

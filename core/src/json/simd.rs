@@ -10,7 +10,7 @@ mod sse2 {
     };
 
     /// How many of sixteen bytes stand before the first that needs a look.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(in super::super) fn clean_of_16(chunk: &[u8; 16]) -> usize {
         // SAFETY: the function needs SSE2, which is on for the whole build or this module isn't in it.
         (unsafe { special(chunk) } | 1 << 16).trailing_zeros() as usize

@@ -1,6 +1,7 @@
 //! Inside of strings: finding their end fast, judging their escapes, and reading them unescaped or case-folded.
 
 use crate::code::{Code, Fault};
+use crate::find::{self, SMALL};
 use crate::limits::{Switch, Switches};
 
 use super::simd::clean_of_16;
@@ -10,7 +11,7 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 
 /// The flags of the bytes of eight that need a look: quote, backslash, control, and, if `HIGH`, anything beyond ASCII. Only
 /// the lowest flag is sure: borrows run upwards.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 const fn special<const HIGH: bool>(word: u64) -> u64 {
     // Of a byte below 0x80 each difference sets the high bit where the byte is one that is looked for; of the others it may.
     // The quote, 0x22, and the controls are those that lie below 0x21 once bit 1 is turned.
@@ -21,14 +22,14 @@ const fn special<const HIGH: bool>(word: u64) -> u64 {
 }
 
 /// How many bytes stand before the lowest flag; 8 where there is none.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 const fn before(found: u64) -> usize {
     (found.trailing_zeros() / 8) as usize
 }
 
 /// How many of sixteen bytes stand before the first that needs a look, bytes beyond ASCII included. Both halves are looked at
 /// together, because which of them a string ends in can't be foretold.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 #[allow(dead_code, reason = "the vector unit does the same where there is one")]
 pub(super) fn clean_of_16_by_words(chunk: &[u8; 16]) -> usize {
     let words = Words::split(u128::from_le_bytes(*chunk));
@@ -47,7 +48,7 @@ pub(crate) struct Words {
 
 impl PartialEq for Words {
     /// Both words at once: one branch instead of two.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn eq(&self, other: &Self) -> bool {
         (self.low ^ other.low) | (self.high ^ other.high) == 0
     }
@@ -55,7 +56,8 @@ impl PartialEq for Words {
 
 impl Words {
     /// Whether they are the same, for where they mostly are not, and differ in the low word.
-    #[inline(always)]
+    #[cfg(not(feature = "small"))]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) fn are(self, other: Self) -> bool {
         self.low == other.low && self.high == other.high
     }
@@ -91,13 +93,13 @@ impl Words {
     }
 
     /// Two loads of a word each: from one of sixteen bytes compilers would build the vector, and go the long way round.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn from_chunk(chunk: &[u8; 16]) -> Self {
         let word = |half: Option<&[u8; 8]>| half.map_or(0, |half| u64::from_le_bytes(*half));
         Self { low: word(chunk.first_chunk()), high: word(chunk.last_chunk()) }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(super) const fn split(both: u128) -> Self {
         Self { low: both as u64, high: (both >> 64) as u64 }
     }
@@ -150,7 +152,7 @@ impl Spelling {
     }
 
     /// Whether these eight bytes begin with it.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(crate) const fn begins(&self, word: u64) -> bool {
         word & self.mask == self.word
     }
@@ -169,7 +171,7 @@ fn last_bytes(text: &[u8], at: usize) -> u128 {
 }
 
 /// Eight bytes from `at`, the first lowest; zeros behind the text's end.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 pub(super) fn eight(text: &[u8], at: usize) -> u64 {
     match text.get(at..at + 8).and_then(<[u8]>::first_chunk) {
         Some(chunk) => u64::from_le_bytes(*chunk),
@@ -181,15 +183,18 @@ pub(super) fn eight(text: &[u8], at: usize) -> u64 {
 }
 
 /// The next 16 bytes of `text` from `at`, if there are so many.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 fn sixteen(text: &[u8], at: usize) -> Option<&[u8; 16]> {
     text.get(at..at + 16).and_then(<[u8]>::first_chunk)
 }
 
 /// The first of the next 16 bytes that needs a look, bytes beyond ASCII included, or the byte behind them: most strings end
 /// before.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 pub(super) fn short_run(text: &[u8], at: usize) -> usize {
+    if SMALL {
+        return at;
+    }
     match sixteen(text, at) {
         Some(chunk) => at + clean_of_16(chunk),
         None => last_run(text, at),
@@ -204,8 +209,11 @@ fn last_run(text: &[u8], at: usize) -> usize {
 
 /// The words and the length of the string whose first byte stands at `at`, if it is at most 16 bytes long, all ASCII, and
 /// free of escapes.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 pub(super) fn short_string(text: &[u8], at: usize) -> Option<(Words, usize)> {
+    if SMALL {
+        return None;
+    }
     let (words, len) = match sixteen(text, at) {
         Some(chunk) => (Words::from_chunk(chunk), clean_of_16(chunk)),
         None => {
@@ -224,6 +232,9 @@ pub(super) fn short_string(text: &[u8], at: usize) -> Option<(Words, usize)> {
 /// The text's end where there is none.
 #[inline]
 pub(super) fn clean_run<const HIGH: bool>(text: &[u8], mut at: usize) -> usize {
+    if SMALL {
+        return clean_run_by_bytes(text, at, HIGH);
+    }
     // Between escapes the runs are short: eight bytes first.
     for _ in 0..4 {
         let found = special::<HIGH>(eight(text, at));
@@ -252,6 +263,13 @@ pub(super) fn clean_run<const HIGH: bool>(text: &[u8], mut at: usize) -> usize {
         }
         at += 8;
     }
+}
+
+/// The same, a byte at a time.
+fn clean_run_by_bytes(text: &[u8], at: usize, high: bool) -> usize {
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20) || (high && *byte >= 0x80);
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.iter().position(special).unwrap_or(rest.len())
 }
 
 /// What an escape stands for.
@@ -342,7 +360,7 @@ pub(crate) fn is_sound(raw: &[u8], allowed: Switches) -> bool {
         return false;
     }
     let mut at = 0;
-    while let Some(skip) = memchr::memchr(b'\\', raw.get(at..).unwrap_or_default()) {
+    while let Some(skip) = find::byte(b'\\', raw.get(at..).unwrap_or_default()) {
         let refused = match escape(raw, at + skip) {
             Ok((Escape::Char(_), end)) => {
                 at = end;

@@ -9,6 +9,7 @@ use super::meta_key::is_well_formed;
 use super::shape::Shapes;
 use super::table::{Member as Row, Method, Name, Set, method_named};
 use super::tables::{META, META_ALONE, VERSION_PLACE};
+use crate::find::SMALL;
 use crate::json::{Cursor, Kind, Token, Unescaped, Words, folds_to, is_plain_integer};
 use crate::limits::Direction;
 use crate::rpc::{Inside, Member, Parts};
@@ -24,7 +25,7 @@ impl Name {
         if key.words == Words::NONE {
             folds_to(key.token.raw(key.text), key.token.plain, self.text)
         } else {
-            self.words != Words::NONE && key.words.lower() == self.words.lower()
+            self.words.is_like(key.words)
         }
     }
 }
@@ -38,13 +39,13 @@ struct Key<'t> {
 }
 
 /// The row whose name is the key as it is spelt, with its place in the list.
-#[inline(always)]
+#[cfg_attr(not(feature = "small"), inline(always))]
 fn find(rows: &'static [Row], key: &Key<'_>) -> Option<(usize, &'static Row)> {
     let mut rows = rows.iter().enumerate();
     if key.words == Words::NONE {
         rows.find(|(_, row)| row.name.is(key))
     } else {
-        rows.find(|(_, row)| row.name.words.are(key.words))
+        rows.find(|(_, row)| row.name.words.is(key.words))
     }
 }
 
@@ -74,7 +75,7 @@ pub(crate) struct Filter<'s> {
     below: &'static [Row],
     below_seen: u32,
     misspelt: Option<usize>,
-    /// A key of `params` came before the method did.
+    /// There are keys that weren't looked at when they were met: `params` before the method, or all in a small build.
     late: bool,
     /// Something was met that only a second look can judge.
     unsure: bool,
@@ -83,7 +84,8 @@ pub(crate) struct Filter<'s> {
 impl<'s> Filter<'s> {
     /// For a stage that has these tables.
     pub(crate) fn new(shapes: &'s Shapes) -> Self {
-        Self { shapes: Some(shapes).filter(|shapes| !shapes.methods.is_empty()), ..Self::IDLE }
+        let shapes = Some(shapes).filter(|shapes| !shapes.methods.is_empty());
+        Self { shapes, late: SMALL, unsure: SMALL, ..Self::IDLE }
     }
 
     /// Follows nothing.
@@ -102,7 +104,7 @@ impl<'s> Filter<'s> {
         unsure: false,
     };
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn look(&mut self, member: Member, level: usize, key: &Key<'_>) {
         if level > 1 {
             if let Some((place, row)) = find(self.below, key) {
@@ -159,11 +161,11 @@ impl<'s> Filter<'s> {
         core::ptr::eq(self.below, META)
     }
 
-    /// A key that came before the method did.
-    fn look_late(&mut self, level: usize, key: Cursor<'_>, text: &[u8]) {
+    /// A key that wasn't looked at when it was met.
+    fn look_late(&mut self, member: Member, level: usize, key: Cursor<'_>, text: &[u8]) {
         let (start, plain) = (key.place(text), !key.bytes().contains(&b'\\'));
         let token = Token { start, end: start + key.bytes().len(), plain };
-        self.look(Member::Params, level, &Key { text, token, words: Words::NONE });
+        self.look(member, level, &Key { text, token, words: Words::NONE });
     }
 
     /// A value of a kind that doesn't fit whatever its text.
@@ -186,9 +188,10 @@ impl<'s> Filter<'s> {
 
 impl Inside for Filter<'_> {
     type Takers = Set;
+    const LOOKS: bool = !SMALL;
 
     fn begin(&mut self) {
-        *self = Self { shapes: self.shapes, ..Self::IDLE };
+        *self = Self { shapes: self.shapes, late: SMALL, unsure: SMALL, ..Self::IDLE };
     }
 
     fn method(&mut self, raw: &[u8], plain: bool, words: Words) {
@@ -198,7 +201,7 @@ impl Inside for Filter<'_> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn key(&mut self, text: &[u8], member: Member, level: usize, key: Token, words: Words) {
         if self.shapes.is_none() {
             return;
@@ -211,7 +214,7 @@ impl Inside for Filter<'_> {
         self.look(member, level, &Key { text, token: key, words });
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn value(&mut self, text: &[u8], kind: Kind, start: usize, end: usize) {
         let (Some(row), Some(shapes)) = (self.row, self.shapes) else { return };
         let token = || text.get(start..end).unwrap_or_default();
@@ -224,7 +227,7 @@ impl Inside for Filter<'_> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn taken(&mut self, parts: &Parts) -> Set {
         if self.unsure {
             return Set::NONE;
@@ -252,7 +255,7 @@ impl Inside for Filter<'_> {
         if request && !(has_meta && shapes.from == Direction::FromClient) { taken.minus(Set::MODERN) } else { taken }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn enter(&mut self) -> bool {
         let below = self.row.map_or(&[][..], |row| row.below);
         if below.is_empty() {
@@ -269,17 +272,21 @@ impl Inside for Filter<'_> {
         self.below = &[];
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     fn is_clean(&self) -> bool {
         self.misspelt.is_none() && !self.late
     }
 
-    fn misspelt(&mut self, text: &[u8], params: &[u8]) -> Option<usize> {
-        if self.late {
-            for (key, value) in Cursor::new(params).members() {
-                self.look_late(1, key, text);
-                if self.enter() {
-                    value.members().for_each(|(key, _)| self.look_late(2, key, text));
+    fn misspelt(&mut self, text: &[u8], parts: &Parts) -> Option<usize> {
+        if !self.late || self.shapes.is_none() {
+            return self.misspelt;
+        }
+        for member in [Member::Params, Member::Result] {
+            let Some(object) = parts.get(member).filter(|value| value.kind == Kind::Object) else { continue };
+            for (key, value) in Cursor::new(object.of(text)).members() {
+                self.look_late(member, 1, key, text);
+                if value.kind() == Kind::Object && self.enter() {
+                    value.members().for_each(|(key, _)| self.look_late(member, 2, key, text));
                     self.leave();
                 }
             }

@@ -3,6 +3,7 @@
 //! One method is one row, whatever the number of revisions that have it: each fact names the revisions in which it holds. So
 //! a line can be judged by all of them at once, and a build that names one revision links the rows of that one alone.
 
+use crate::find::SMALL;
 use crate::json::{Cursor, Kind, Unescaped, Words, is_integer, is_integral, is_safe_integer};
 
 /// A set of published revisions, one bit each, the oldest lowest.
@@ -127,19 +128,19 @@ impl Types {
     }
 
     /// Whether a value of that kind fits, whatever its text. What doesn't may still, for its text.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(super) const fn fit_all(self, kind: Kind) -> bool {
         self.0 & 1 << kind as u8 != 0
     }
 
     /// Whether an integer of few digits fits.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(super) const fn fit_integers(self) -> bool {
         self.0 & (Self::INTEGER | Self::ID) != 0
     }
 
     /// Whether a string that is no longer than an id may be fits.
-    #[inline(always)]
+    #[cfg_attr(not(feature = "small"), inline(always))]
     pub(super) const fn fit_short_strings(self) -> bool {
         self.0 & (Self::STRING | Self::ID) != 0
     }
@@ -160,15 +161,54 @@ impl Types {
     }
 }
 
-/// A name of the protocol, with its words, by which it is compared where it is short.
+/// The words of a name, by which it is compared where it is short; a small build compares texts alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Short(#[cfg(not(feature = "small"))] Words);
+
+#[cfg(not(feature = "small"))]
+impl Short {
+    const fn of(name: &str) -> Self {
+        Self(Words::of(name))
+    }
+
+    /// Whether a key with these words has the name.
+    #[inline(always)]
+    pub(super) fn is(self, words: Words) -> bool {
+        self.0.are(words)
+    }
+
+    /// Whether a key with these words folds to the same as the name.
+    pub(super) fn is_like(self, words: Words) -> bool {
+        self.0 != Words::NONE && words.lower() == self.0.lower()
+    }
+}
+
+#[cfg(feature = "small")]
+impl Short {
+    const fn of(_: &str) -> Self {
+        Self()
+    }
+
+    /// No key of a small build has words.
+    pub(super) const fn is(self, _: Words) -> bool {
+        false
+    }
+
+    /// Nor this.
+    pub(super) const fn is_like(self, _: Words) -> bool {
+        false
+    }
+}
+
+/// A name of the protocol, with its words.
 pub(super) struct Name {
     pub(super) text: &'static str,
-    pub(super) words: Words,
+    pub(super) words: Short,
 }
 
 impl Name {
     pub(super) const fn new(text: &'static str) -> Self {
-        Self { text, words: Words::of(text) }
+        Self { text, words: Short::of(text) }
     }
 }
 
@@ -265,16 +305,16 @@ impl Method {
 }
 
 /// The methods of some revisions, each with the words of its name, the one that is called most first.
-pub(crate) type Methods = &'static [(Words, &'static Method)];
+pub(crate) type Methods = &'static [(Short, &'static Method)];
 
 /// The method of that name, which is given between its quotes.
 pub(super) fn method_named(methods: Methods, raw: &[u8], plain: bool, words: Words) -> Option<&'static Method> {
     let mut rows = methods.iter();
     let found = if plain {
-        if words == Words::NONE {
+        if SMALL || words == Words::NONE {
             rows.find(|(_, method)| method.name.text.as_bytes() == raw)
         } else {
-            rows.find(|(short, _)| short.are(words))
+            rows.find(|(short, _)| short.is(words))
         }
     } else {
         rows.find(|(_, method)| Unescaped::new(raw).eq(method.name.text.bytes()))

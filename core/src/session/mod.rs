@@ -122,7 +122,7 @@ impl<T: AsRef<[Slot]> + AsMut<[Slot]>> Tracker<T> {
                 return Err(BadOptions { option, text });
             }
         }
-        let fixed = (revision != Revision::AUTO).then(|| revision.set());
+        let fixed = (revision.set() != Set::ALL).then(|| revision.set());
         Ok(Self { slots, memory: Memory::new(client.audit_key, fixed) })
     }
 
