@@ -231,6 +231,18 @@
 // null
 #define LINEGATE_TYPE_NULL 6
 
+// In a linegate_member: a number without fraction and exponent. linegate_type calls it a number.
+#define LINEGATE_TYPE_INTEGER 7
+
+// A tool, by the name in tools/call of MCP.
+#define LINEGATE_TARGET_TOOL 0
+
+// Any other method, by its name; its params, _meta aside, are the arguments.
+#define LINEGATE_TARGET_METHOD 1
+
+// Objects and arrays that the rows of a table may nest in each other.
+#define LINEGATE_MAX_NESTING 8
+
 // A gate: judges one stream, line by line.
 typedef struct linegate linegate;
 
@@ -275,8 +287,8 @@ typedef struct linegate_options {
     uint32_t max_id;
     // Replies that are due in a row without an accepted line. Default 16; LINEGATE_NO_REPLIES for none.
     uint32_t max_replies;
-    // Nothing; must be 0.
-    uint32_t reserved;
+    // LINEGATE_SWITCH_... by which a line may have passed and still ask for an action (505). Default: none.
+    uint32_t grant;
     // Names of methods beside the protocol's, as requests and notifications of either side: 1 to 255 bytes of UTF-8 each,
     // NUL-terminated.
     const char *const *methods;
@@ -304,6 +316,16 @@ typedef struct linegate_slice {
     // How many.
     size_t len;
 } linegate_slice;
+
+// Why options are refused: which one, and what would be right. Both live as long as the library.
+typedef struct linegate_complaint {
+    // Set by the caller: sizeof(linegate_complaint).
+    size_t size;
+    // The member of linegate_options that can't have its value. Absent where there is nothing to complain of.
+    struct linegate_slice option;
+    // What would be right, as a sentence without its full stop.
+    struct linegate_slice text;
+} linegate_complaint;
 
 // What a line came to. Set `size` to sizeof(linegate_event) before each call that fills one; a library that knows more
 // members than the caller leaves them out, one that knows fewer zeroes the rest.
@@ -354,7 +376,7 @@ typedef struct linegate_record {
     uint64_t sequence;
     // LINEGATE_FROM_...: who sent it.
     uint32_t direction;
-    // Why: 101 to 459.
+    // Why: 101 to 505.
     linegate_status code;
     // The byte it is about, from the line's start.
     size_t offset;
@@ -370,7 +392,7 @@ typedef struct linegate_counters {
     size_t size;
     // Lines accepted.
     uint64_t accepted;
-    // Lines refused, by every stage together.
+    // Lines and calls refused, by every stage together.
     uint64_t refused;
     // Lines refused with 1xx.
     uint64_t refused_frame;
@@ -388,6 +410,8 @@ typedef struct linegate_counters {
     uint64_t stripped_crs;
     // Replies that were due.
     uint64_t replies;
+    // Calls refused with 50x.
+    uint64_t refused_action;
 } linegate_counters;
 
 // Where a walk through an object or an array stands. Made by linegate_iterate; its members are the library's.
@@ -397,6 +421,43 @@ typedef struct linegate_iter {
     // LINEGATE_TYPE_... of what is walked.
     uint32_t kind;
 } linegate_iter;
+
+// One member of arguments: a row of a table, which is read as long as the event lives in which it was used; a static one serves.
+typedef struct linegate_member {
+    // sizeof(linegate_member).
+    size_t size;
+    // Its name, NUL-terminated UTF-8; of the elements of an array NULL.
+    const char *name;
+    // LINEGATE_TYPE_... that its value must have: LINEGATE_TYPE_INTEGER for a number without fraction and exponent,
+    // LINEGATE_TYPE_NONE for a value of any type.
+    uint32_t type;
+    // 1 where it may be missing or null, which are the same, else 0.
+    uint32_t optional;
+    // The least value of an integer. min and max of 0: any of 64 bits.
+    int64_t min;
+    // Its largest value.
+    int64_t max;
+    // Of an object its members; of an array one row, for each of its elements. NULL: any.
+    const struct linegate_member *members;
+    // How many. An object whose members pointer is NULL may have any members; one of 0 members beside a pointer that isn't, none.
+    size_t members_len;
+} linegate_member;
+
+// A tool or method that a host has: a row of its table, which is read as long as the event lives in which it was used.
+typedef struct linegate_action {
+    // sizeof(linegate_action).
+    size_t size;
+    // Its name, NUL-terminated UTF-8.
+    const char *name;
+    // LINEGATE_TARGET_...
+    uint32_t target;
+    // Nothing; must be 0.
+    uint32_t reserved;
+    // The members of its arguments. What isn't among them doesn't fit. Beside 0 members NULL is no members as well.
+    const struct linegate_member *members;
+    // How many.
+    size_t members_len;
+} linegate_action;
 
 // Done. Of a feed: a line was accepted.
 #define LINEGATE_OK 0
@@ -639,6 +700,14 @@ const char *linegate_status_message(linegate_status status);
 // Returns: a static string, NUL-terminated, never NULL. Thread: any.
 const char *linegate_version(void);
 
+// Whether linegate_init and linegate_new take these options, and if not, which is wrong.
+//
+// Returns: 0, they do, and there is no complaint; 903, they don't; 901, a pointer in them is NULL or misaligned, or is the
+// options' or the complaint's own. complaint says more of 903 and 901, and may be NULL. Set complaint->size (903 too where it was
+// not set). Owner: what the complaint names is static. Thread: any.
+linegate_status linegate_options_check(const struct linegate_options *options,
+                                       struct linegate_complaint *complaint);
+
 // How many bytes of storage linegate_init needs for a gate with these options: about max_frame, 8 * (max_keys +
 // max_depth), the names, and 1 KiB. With the defaults that is about 9 MiB: set the limits on a device.
 //
@@ -738,23 +807,6 @@ linegate_status linegate_audit(const struct linegate *gate, struct linegate_reco
 linegate_status linegate_get_counters(const struct linegate *gate,
                                       struct linegate_counters *counters);
 
-// Records the host's decision on the message of the last event: allowed is 0 for no, anything else for yes. To be called by
-// the one place that holds the host's policy; there is one decision for each message.
-//
-// Returns: 0; 504, a decision was recorded already; 904, the ticket is 0 or not that of the last event; 901.
-// Thread: one at a time for each gate.
-linegate_status linegate_authorize(struct linegate *gate,
-                                   uint64_t ticket,
-                                   int32_t allowed);
-
-// Whether the message of the last event was authorized: to be asked by whatever executes it, just before it does. It says yes
-// once.
-//
-// Returns: 0, execute it now; 503, it was denied or nobody decided; 504, it was executed; 904, the ticket is 0, or its event
-// is over; 901. Thread: one at a time for each gate.
-linegate_status linegate_authorized(struct linegate *gate,
-                                    uint64_t ticket);
-
 // The type of a value of the last event.
 //
 // Returns: LINEGATE_TYPE_...; LINEGATE_TYPE_NONE of an absent slice. Thread: that of its gate.
@@ -804,6 +856,75 @@ linegate_status linegate_integer(struct linegate_slice value,
 //
 // Returns: 0; 3, the value is no boolean; 901. *boolean is 0 then. Thread: that of its gate.
 linegate_status linegate_boolean(struct linegate_slice value, int32_t *boolean);
+
+// Looks for the row of a host's table that the message of the last event asks for, and reads its arguments: values[0] is the value
+// of the row's first member, and so on, absent where it is missing or null. They are of the types that the row says, and nothing
+// else is among them. A call that is refused is refused like a line: counted, in the audit, ending the session where the
+// policy wants it, and answered by linegate_reply; linegate_refusal tells the rest.
+//
+// The rows are compared in order, and the first of a name counts. Of tools/call the table has the tools, never the method itself.
+// values may be NULL where values_len is 0: nothing is written then.
+//
+// Returns: 0, and the row's place in *which; 2, the message asks for nothing in the table (a response, a batch, a method that is no
+// row): it is the host's; 505, the line passed only by a switch that options.grant doesn't have; 501, there is no such tool;
+// 502, the arguments don't fit; 504, it was asked before, or decided; 904, the ticket is 0, or its event is over; 901 where gate,
+// which, a table of some length or a name is NULL or misaligned; 902 where values is shorter than the row's members; 903
+// where a row that was read has a value that it can't have, or the rows nest deeper than LINEGATE_MAX_NESTING. But at 0 *which is
+// actions_len, and each value is absent.
+// Owner: the values lie in the gate's storage, and live as long as the event. Thread: one at a time for each gate.
+linegate_status linegate_call(struct linegate *gate,
+                              uint64_t ticket,
+                              const struct linegate_action *actions,
+                              size_t actions_len,
+                              size_t *which,
+                              struct linegate_slice *values,
+                              size_t values_len);
+
+// Refuses the call that the message of the last event is, for a host that looks for tools and reads arguments by itself:
+// with 501, there is no such tool; 502, the arguments don't fit, of which value is the one that is wrong, or absent; 503, it
+// isn't allowed. It is a refusal as that of linegate_call.
+//
+// rpc_code is the JSON-RPC code of the reply to 503; 0 for -32602, and for the others always.
+//
+// Returns: the code, and the call is refused; 504, it was decided before; 904, the ticket is 0, or its event is over, or
+// its message asks for nothing (a response, a batch); 903, another code, or rpc_code beside another than 503; 901.
+// Thread: one at a time for each gate.
+linegate_status linegate_refuse(struct linegate *gate,
+                                uint64_t ticket,
+                                linegate_status code,
+                                int32_t rpc_code,
+                                struct linegate_slice value);
+
+// The refusal that is the gate's last: of the line that linegate_feed refused, or of a call that linegate_call, linegate_refuse or
+// linegate_authorize did. Set event->size.
+//
+// Where a reply is due that is the result of a tool (502 from 2025-11-25 on), event->rpc_code is 0 beside it.
+//
+// Returns: 0, and event->status has the code; 904, the last event was no refusal; 903, the size was not set; 901.
+// Owner: the event lends from the gate's storage until the gate's next event. Thread: one at a time for each gate.
+linegate_status linegate_refusal(const struct linegate *gate,
+                                 struct linegate_event *event);
+
+// Records the host's decision on the message of the last event: allowed is 0 for no, anything else for yes. To be called by
+// the one place that holds the host's policy; there is one decision for each message. With linegate_call before it, the policy
+// sees arguments that fit.
+//
+// A no, and a yes to a line that passed only by a switch that options.grant doesn't have, is a refusal as that of linegate_call:
+// linegate_reply answers it. A response or a batch, which asks for nothing, is denied without one.
+//
+// Returns: 0, it is allowed; 503, it is denied; 505, it is denied for the switch; 504, it was decided before; 904, the ticket is
+// 0 or not that of the last event; 901. Thread: one at a time for each gate.
+linegate_status linegate_authorize(struct linegate *gate,
+                                   uint64_t ticket,
+                                   int32_t allowed);
+
+// Whether the message of the last event was authorized: to be asked by whatever executes it, just before it does. It says yes
+// once.
+//
+// Returns: 0, execute it now; 503, it was refused or nobody decided; 504, it was executed; 904, the ticket is 0, or its event
+// is over; 901. Thread: one at a time for each gate.
+linegate_status linegate_authorized(struct linegate *gate,
+                                    uint64_t ticket);
 
 // How many bytes of storage a tracker needs that remembers so many requests in flight of each side, and as many that
 // ended: about 160 each on a 64-bit machine. Aligned as linegate_storage_align says.
@@ -913,8 +1034,6 @@ linegate_status linegate_guard_stdout(int32_t *wire);
 // Returns: 0; 904, no guard stands, or wire is not its descriptor; 999, the operating system refused (the guard stands).
 // Thread: any, while nobody else writes.
 linegate_status linegate_release_stdout(int32_t wire);
-
-extern void linegate_PANIC_PATH_REMAINS(void);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -5,6 +5,7 @@
 //! fault stands further left. Whatever the policy, a refused line leaves no state but the counters, the sequence number, the
 //! run of replies, whether the session is over, and, in a session, that a request it answered waits no longer.
 
+use crate::action::Refusable;
 use crate::audit::Fingerprint;
 use crate::code::{Code, Fault};
 use crate::framer::{Cut, Framer, strip_cr};
@@ -15,7 +16,7 @@ use crate::options::{BadOptions, Options};
 use crate::refusal::Refusal;
 use crate::rpc::Member;
 use crate::session::{Slot, Tracker, Tracking};
-use crate::standing::{Counters, Standing};
+use crate::standing::{Counters, Last, Standing};
 use crate::storage::Storage;
 
 /// A verdict, or none yet.
@@ -119,6 +120,7 @@ impl<S: Storage> Gate<S> {
     /// Where nothing is tracked, the code for it isn't linked either.
     #[cfg_attr(not(feature = "small"), inline(always))]
     fn feed_any<'a, const TRACKED: bool>(&'a mut self, input: &'a [u8], mut tracking: Option<Tracking<'_>>) -> Fed<'a> {
+        self.standing.last = None;
         let mut consumed = 0;
         let (len, content_len, inside) = loop {
             if self.standing.closed {
@@ -170,14 +172,9 @@ impl<S: Storage> Gate<S> {
         match verdict {
             Verdict::Accept { loosened, batch, method_len, revisions } => {
                 self.standing.accept();
-                let line = within(inside, self.storage.frame(), len);
-                let text = line.get(..content_len).unwrap_or_default();
-                let envelope = (!batch).then_some(&self.judge.envelope);
-                let method = envelope
-                    .and_then(|envelope| envelope.get(Member::Method))
-                    .and_then(|slot| if slot.plain { slot.string(text) } else { self.judge.method.get(..method_len) });
-                let (options, standing) = (&self.judge.options, &mut self.standing);
-                let message = Message { text, line, envelope, method, loosened, revisions, options, standing };
+                let last = Last { len, content_len, method_len, batch, loosened, revisions };
+                self.standing.last = inside.is_none().then_some(last);
+                let message = self.message(inside, last);
                 Fed { consumed, event: Event::Message(message) }
             }
             Verdict::Refuse(refused) => {
@@ -189,8 +186,30 @@ impl<S: Storage> Gate<S> {
         }
     }
 
+    #[inline(always)]
+    fn message<'a>(&'a mut self, inside: Option<&'a [u8]>, last: Last) -> Message<'a> {
+        let Last { len, content_len, method_len, batch, loosened, revisions } = last;
+        let line = within(inside, self.storage.frame(), len);
+        let text = line.get(..content_len).unwrap_or_default();
+        let envelope = (!batch).then_some(&self.judge.envelope);
+        let method = envelope
+            .and_then(|envelope| envelope.get(Member::Method))
+            .and_then(|slot| if slot.plain { slot.string(text) } else { self.judge.method.get(..method_len) });
+        let (options, standing) = (&self.judge.options, &mut self.standing);
+        Message { text, line, envelope, method, loosened, revisions, options, standing }
+    }
+
+    /// The call that the last feed accepted, for a host in another language, which can't hold the message: it can be read and
+    /// refused, and nothing else. `None` once it was refused, where the message asks for nothing (a response, a batch), and
+    /// where its line lay whole in the input: feed the first byte of a line by itself to have it gathered in the storage.
+    pub fn refusable(&mut self) -> Option<Refusable<'_>> {
+        let last = self.standing.last?;
+        Refusable::of(self.message(None, last))
+    }
+
     /// The end of input. A line without its line feed is refused (104); the session is over either way.
     pub fn finish(&mut self) -> Event<'_> {
+        self.standing.last = None;
         let cut_off = self.framer.finish().filter(|_| !self.standing.closed);
         let event = match cut_off {
             None => Event::Closed,

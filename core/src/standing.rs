@@ -4,7 +4,8 @@
 
 use crate::code::{Code, Fault, Stage};
 use crate::judge::Told;
-use crate::limits::Direction;
+use crate::limits::{Direction, Switches};
+use crate::mcp::Set;
 use crate::options::{ErrorId, Options, Policy};
 use crate::refusal::{Refusal, Reply};
 
@@ -44,6 +45,19 @@ pub(crate) struct Standing {
     pub(crate) sequence: u64,
     replies_in_a_row: u32,
     pub(crate) counters: Counters,
+    /// The line that was accepted last, while it is the last event and lies in the storage.
+    pub(crate) last: Option<Last>,
+}
+
+/// An accepted line in the storage, but for what the judge still knows of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Last {
+    pub(crate) len: usize,
+    pub(crate) content_len: usize,
+    pub(crate) method_len: usize,
+    pub(crate) batch: bool,
+    pub(crate) loosened: Switches,
+    pub(crate) revisions: Set,
 }
 
 impl Standing {
@@ -55,6 +69,7 @@ impl Standing {
 
     /// Counts a refusal, ends the session where the policy wants it, and says what may be told and answered.
     pub(crate) fn refuse<'a>(&mut self, options: &Options, told: Told<'a>) -> Refusal<'a> {
+        self.last = None;
         let Told { fault, frame_len, fingerprint, id, reply, detail, settles, requested, revisions } = told;
         let Fault { code, at } = fault;
         if let Some(count) = self.counters.refused.get_mut(code.stage() as usize) {

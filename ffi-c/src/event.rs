@@ -183,7 +183,7 @@ pub struct linegate_record {
     pub sequence: u64,
     /// LINEGATE_FROM_...: who sent it.
     pub direction: u32,
-    /// Why: 101 to 459.
+    /// Why: 101 to 505.
     pub code: linegate_status,
     /// The byte it is about, from the line's start.
     pub offset: usize,
@@ -218,7 +218,7 @@ pub struct linegate_counters {
     pub size: usize,
     /// Lines accepted.
     pub accepted: u64,
-    /// Lines refused, by every stage together.
+    /// Lines and calls refused, by every stage together.
     pub refused: u64,
     /// Lines refused with 1xx.
     pub refused_frame: u64,
@@ -236,6 +236,8 @@ pub struct linegate_counters {
     pub stripped_crs: u64,
     /// Replies that were due.
     pub replies: u64,
+    /// Calls refused with 50x.
+    pub refused_action: u64,
 }
 
 // SAFETY: repr(C), the size first, integers only.

@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_void};
 use core::mem;
 use core::slice;
 
-use gate::{Event, Fed, Gate, Options, Refusal, Stage, TooSmall};
+use gate::{Event, Fed, Gate, Options, Refusal, Stage, Switches, TooSmall};
 
 use crate::event::{linegate_counters, linegate_event, linegate_record};
 use crate::grow;
@@ -24,8 +24,10 @@ pub struct linegate {
     pub(crate) gate: Gate<Memory>,
     pub(crate) tickets: Tickets,
     pub(crate) tracked: Option<(FeedTracked, *mut linegate_tracker)>,
+    /// Loosened switches by which a line may have passed and still ask for an action.
+    pub(crate) granted: Switches,
     /// The refusal that came last, if it is the last event. It lends from the storage, which nothing writes to until it is forgotten.
-    refusal: Option<Refusal<'static>>,
+    pub(crate) refusal: Option<Refusal<'static>>,
     /// Whether the input stands inside a line.
     pub(crate) inside: bool,
     /// Bytes of the block that linegate_new took; 0 for a gate in storage of the caller's.
@@ -38,12 +40,19 @@ impl linegate {
     ///
     /// # Safety
     /// The place is aligned and long enough, and nobody else's.
-    pub(crate) unsafe fn write(place: *mut Self, options: Options, memory: Memory) -> Result<(), linegate_status> {
+    pub(crate) unsafe fn write(
+        place: *mut Self,
+        options: Options,
+        granted: Switches,
+        key: [u8; 16],
+        memory: Memory,
+    ) -> Result<(), linegate_status> {
         let gate = Gate::new(options, memory).map_err(|_| LINEGATE_BAD_OPTIONS)?;
         let made = Self {
             gate,
-            tickets: Tickets::new(place.addr()),
+            tickets: Tickets::new(place.addr(), key),
             tracked: None,
+            granted,
             refusal: None,
             inside: false,
             #[cfg(feature = "hosted")]
@@ -88,7 +97,7 @@ impl linegate {
                 Event::Refused(refusal) => {
                     let said = linegate_event::refused(&refusal);
                     // SAFETY: it lends from the storage, which stays as it is until `forget`.
-                    self.refusal = Some(unsafe { mem::transmute::<Refusal<'_>, Refusal<'static>>(refusal) });
+                    self.refusal = Some(unsafe { kept(refusal) });
                     Some(said)
                 }
                 _ => {
@@ -127,7 +136,7 @@ impl linegate {
         linegate_event::need_more()
     }
 
-    fn refusal(&self) -> Result<&Refusal<'_>, linegate_status> {
+    pub(crate) fn refusal(&self) -> Result<&Refusal<'_>, linegate_status> {
         self.refusal.as_ref().ok_or(LINEGATE_STALE_EVENT)
     }
 }
@@ -135,6 +144,15 @@ impl linegate {
 /// Where the first line feed stands.
 fn line_feed(bytes: &[u8]) -> Option<usize> {
     if cfg!(feature = "small") { bytes.iter().position(|byte| *byte == b'\n') } else { memchr::memchr(b'\n', bytes) }
+}
+
+/// A refusal that a gate keeps.
+///
+/// # Safety
+/// What it lends stays as it is until it is dropped.
+pub(crate) const unsafe fn kept(refusal: Refusal<'_>) -> Refusal<'static> {
+    // SAFETY: the caller's promise.
+    unsafe { mem::transmute::<Refusal<'_>, Refusal<'static>>(refusal) }
 }
 
 /// A status from a result that carries it either way.
@@ -231,7 +249,7 @@ pub unsafe extern "C" fn linegate_finish(gate: *mut linegate, event: *mut linega
                 Event::Refused(refusal) => {
                     let said = linegate_event::refused(&refusal);
                     // As in `feed`: the storage stays as it is until the refusal is forgotten.
-                    gate.refusal = Some(mem::transmute::<Refusal<'_>, Refusal<'static>>(refusal));
+                    gate.refusal = Some(kept(refusal));
                     said
                 }
                 _ => linegate_event::none(over),
@@ -395,6 +413,7 @@ pub unsafe extern "C" fn linegate_get_counters(
                 blank_lines: counted.blank_lines,
                 stripped_crs: counted.stripped_crs,
                 replies: counted.replies,
+                refused_action: counted.refused(Stage::Action),
             };
             status(grow::write(counters, &made))
         }

@@ -25,9 +25,11 @@ mod event;
 
 mod feed;
 
-mod ticket;
-
 mod value;
+
+mod action;
+
+mod ticket;
 
 mod session;
 
@@ -36,6 +38,7 @@ mod writer;
 #[cfg(feature = "hosted")]
 mod hosted;
 
+pub use action::*;
 pub use event::*;
 pub use feed::*;
 #[cfg(feature = "hosted")]

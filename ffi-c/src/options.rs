@@ -2,10 +2,14 @@
 
 use core::ffi::c_char;
 
-use gate::{AuditKey, Batches, Direction, ErrorId, Limits, Options, Policy, Profile, Revision, Switch};
+use gate::{
+    AuditKey, BadOptions, Batches, Direction, ErrorId, Limits, Options, Policy, Profile, Revision, Switch, Switches,
+};
 
-use crate::grow::Grows;
-use crate::status::{LINEGATE_BAD_OPTIONS, LINEGATE_NULL_ARGUMENT, linegate_status};
+use crate::boundary::is_missing;
+use crate::event::linegate_slice;
+use crate::grow::{self, Grows};
+use crate::status::{LINEGATE_BAD_OPTIONS, LINEGATE_INTERNAL, LINEGATE_NULL_ARGUMENT, LINEGATE_OK, linegate_status};
 
 /// The lines of a client: a server's standard input.
 pub const LINEGATE_FROM_CLIENT: u32 = 0;
@@ -124,8 +128,8 @@ pub struct linegate_options {
     pub max_id: u32,
     /// Replies that are due in a row without an accepted line. Default 16; LINEGATE_NO_REPLIES for none.
     pub max_replies: u32,
-    /// Nothing; must be 0.
-    pub reserved: u32,
+    /// LINEGATE_SWITCH_... by which a line may have passed and still ask for an action (505). Default: none.
+    pub grant: u32,
     /// Names of methods beside the protocol's, as requests and notifications of either side: 1 to 255 bytes of UTF-8 each,
     /// NUL-terminated.
     pub methods: *const *const c_char,
@@ -148,16 +152,73 @@ pub struct linegate_options {
 // SAFETY: repr(C), the size first, integers and pointers only.
 unsafe impl Grows for linegate_options {}
 
-/// The options as the core has them, but for the names.
-pub(crate) fn options_of(raw: &linegate_options) -> Result<Options, linegate_status> {
-    convert(raw).ok_or(LINEGATE_BAD_OPTIONS)
+/// Why options are refused: which one, and what would be right. Both live as long as the library.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct linegate_complaint {
+    /// Set by the caller: sizeof(linegate_complaint).
+    pub size: usize,
+    /// The member of linegate_options that can't have its value. Absent where there is nothing to complain of.
+    pub option: linegate_slice,
+    /// What would be right, as a sentence without its full stop.
+    pub text: linegate_slice,
 }
 
-fn convert(raw: &linegate_options) -> Option<Options> {
+// SAFETY: repr(C), the size first, integers and pointers only.
+unsafe impl Grows for linegate_complaint {}
+
+/// A status with what there is to complain of.
+#[derive(Clone, Copy)]
+pub(crate) struct Complaint {
+    pub(crate) status: linegate_status,
+    option: &'static str,
+    text: &'static str,
+}
+
+impl Complaint {
+    /// A pointer is missing.
+    pub(crate) const fn missing(option: &'static str) -> Self {
+        Self { status: LINEGATE_NULL_ARGUMENT, option, text: "it and what it leads to must not be NULL or misaligned" }
+    }
+
+    pub(crate) const fn bad(option: &'static str, text: &'static str) -> Self {
+        Self { status: LINEGATE_BAD_OPTIONS, option, text }
+    }
+}
+
+impl From<BadOptions> for Complaint {
+    fn from(BadOptions { option, text }: BadOptions) -> Self {
+        Self::bad(option, text)
+    }
+}
+
+impl From<Complaint> for linegate_status {
+    fn from(complaint: Complaint) -> Self {
+        complaint.status
+    }
+}
+
+/// Reads the struct.
+///
+/// # Safety
+/// The pointer is as the header asks.
+pub(crate) unsafe fn read(raw: *const linegate_options) -> Result<linegate_options, Complaint> {
+    if is_missing(raw) {
+        return Err(Complaint::missing("options"));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { grow::read(raw) }.map_err(|_| {
+        Complaint::bad("size", "size is sizeof(linegate_options), and what the library does not know is zero")
+    })
+}
+
+/// The options as the core has them, but for the names.
+pub(crate) fn options_of(raw: &linegate_options) -> Result<Options, Complaint> {
+    const WORD: &str = "it is one of its constants";
     let direction = match raw.direction {
         LINEGATE_FROM_CLIENT => Direction::FromClient,
         LINEGATE_FROM_SERVER => Direction::FromServer,
-        _ => return None,
+        _ => return Err(Complaint::bad("direction", WORD)),
     };
     let mut options = Options::new(direction, AuditKey::new(raw.audit_key));
     let profile = match raw.profile {
@@ -165,58 +226,63 @@ fn convert(raw: &linegate_options) -> Option<Options> {
         LINEGATE_PROFILE_STRICT => Some(Profile::Strict),
         LINEGATE_PROFILE_DATA => Some(Profile::Data),
         LINEGATE_PROFILE_RFC8259 => Some(Profile::Rfc8259),
-        _ => return None,
+        _ => return Err(Complaint::bad("profile", WORD)),
     };
     if let Some(profile) = profile {
         options = options.with_profile(profile);
     }
-    options.revision = revision(raw.revision)?;
+    options.revision = revision(raw.revision)
+        .ok_or(Complaint::bad("revision", "it is one of its constants, and one that this library was built with"))?;
     options.policy = match raw.policy {
         LINEGATE_POLICY_CLOSE_MALFORMED => Policy::CloseMalformed,
         LINEGATE_POLICY_CLOSE_ALL => Policy::CloseAll,
         LINEGATE_POLICY_CONTINUE => Policy::Continue,
-        _ => return None,
+        _ => return Err(Complaint::bad("policy", WORD)),
     };
     options.batches = match raw.batches {
         LINEGATE_BATCHES_BY_REVISION => Batches::ByRevision,
         LINEGATE_BATCHES_ALLOW => Batches::Allow,
         LINEGATE_BATCHES_REFUSE => Batches::Refuse,
-        _ => return None,
+        _ => return Err(Complaint::bad("batches", WORD)),
     };
     options.error_id = match raw.error_id {
         LINEGATE_ERROR_ID_BY_REVISION => ErrorId::ByRevision,
         LINEGATE_ERROR_ID_NULL => ErrorId::Null,
         LINEGATE_ERROR_ID_ABSENT => ErrorId::Absent,
-        _ => return None,
+        _ => return Err(Complaint::bad("error_id", WORD)),
     };
-    let known = Switch::ALL.iter().fold(0, |bits, switch| bits | *switch as u32);
-    if (raw.allow | raw.refuse) & !known != 0 || raw.allow & raw.refuse != 0 || raw.reserved != 0 {
-        return None;
+    let refused = switches("refuse", raw.refuse)?;
+    if raw.allow & raw.refuse != 0 {
+        return Err(Complaint::bad("refuse", "no switch is in allow and in refuse"));
     }
-    for switch in Switch::ALL {
-        if raw.allow & *switch as u32 != 0 {
-            options.allowed = options.allowed.with(*switch);
-        }
-        if raw.refuse & *switch as u32 != 0 {
-            options.allowed = options.allowed.without(*switch);
-        }
-    }
-    limits(raw, &mut options.limits)?;
-    options.validate().ok()?;
-    Some(options)
+    options.allowed = options.allowed.union(switches("allow", raw.allow)?).minus(refused);
+    limits(raw, &mut options.limits);
+    options.validate()?;
+    Ok(options)
 }
 
-fn limits(raw: &linegate_options, limits: &mut Limits) -> Option<()> {
+/// A set of switches out of an option's bits.
+pub(crate) fn switches(option: &'static str, bits: u32) -> Result<Switches, Complaint> {
+    let known = Switch::ALL.iter().fold(0, |bits, switch| bits | *switch as u32);
+    if bits & !known != 0 {
+        return Err(Complaint::bad(option, "its bits are those of LINEGATE_SWITCH_... constants"));
+    }
+    let set = Switch::ALL.iter().filter(|switch| bits & **switch as u32 != 0);
+    Ok(set.fold(Switches::NONE, |set, switch| set.with(*switch)))
+}
+
+fn limits(raw: &linegate_options, limits: &mut Limits) {
     let or = |value: u32, default: u32| if value == 0 { default } else { value };
+    // What is too large for the core's number is too large for its range.
+    let short = |value: u32| u16::try_from(value).unwrap_or(u16::MAX);
     limits.max_frame = or(raw.max_frame, limits.max_frame);
     limits.max_keys = or(raw.max_keys, limits.max_keys);
-    limits.max_depth = u16::try_from(or(raw.max_depth, limits.max_depth.into())).ok()?;
-    limits.max_id = u16::try_from(or(raw.max_id, limits.max_id.into())).ok()?;
+    limits.max_depth = short(or(raw.max_depth, limits.max_depth.into()));
+    limits.max_id = short(or(raw.max_id, limits.max_id.into()));
     limits.max_replies = match raw.max_replies {
         LINEGATE_NO_REPLIES => 0,
         value => or(value, limits.max_replies),
     };
-    Some(())
 }
 
 /// A revision by its number; of those alone that the build has, so that a small build links the tables of no other.
@@ -242,17 +308,21 @@ fn revision(number: u32) -> Option<Revision> {
 /// A list of names in the caller's memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Names {
+    option: &'static str,
     first: *const *const c_char,
     len: usize,
 }
 
+/// Versions that can be at most: each takes 4 bytes or more of 256. One more is too many.
+const MOST_VERSIONS: usize = 65;
+
 impl Names {
     /// The lists of the options: methods, result types, versions.
-    pub(crate) fn of(raw: &linegate_options) -> [Self; 3] {
+    pub(crate) const fn of(raw: &linegate_options) -> [Self; 3] {
         [
-            Self { first: raw.methods, len: raw.methods_len },
-            Self { first: raw.result_types, len: raw.result_types_len },
-            Self { first: raw.versions, len: raw.versions_len },
+            Self { option: "methods", first: raw.methods, len: raw.methods_len },
+            Self { option: "result_types", first: raw.result_types, len: raw.result_types_len },
+            Self { option: "versions", first: raw.versions, len: raw.versions_len },
         ]
     }
 
@@ -264,14 +334,14 @@ impl Names {
     ///
     /// # Safety
     /// The caller of the library promised an array of C strings, and `place` is below its length.
-    pub(crate) unsafe fn get<'n>(&self, place: usize) -> Result<&'n str, linegate_status> {
-        if self.first.is_null() || !self.first.is_aligned() {
-            return Err(LINEGATE_NULL_ARGUMENT);
+    pub(crate) unsafe fn get<'n>(&self, place: usize) -> Result<&'n str, Complaint> {
+        if is_missing(self.first) {
+            return Err(Complaint::missing(self.option));
         }
         // SAFETY: the promise.
         let name = unsafe { self.first.add(place).read() };
         if name.is_null() {
-            return Err(LINEGATE_NULL_ARGUMENT);
+            return Err(Complaint::missing(self.option));
         }
         // Versions may be longer by a byte than names; longer than that none is.
         for len in 0..=256 {
@@ -279,9 +349,77 @@ impl Names {
             if unsafe { name.add(len).read() } == 0 {
                 // SAFETY: these bytes were just read.
                 let bytes = unsafe { core::slice::from_raw_parts(name.cast::<u8>(), len) };
-                return core::str::from_utf8(bytes).map_err(|_| LINEGATE_BAD_OPTIONS);
+                return core::str::from_utf8(bytes).map_err(|_| Complaint::bad(self.option, "names are UTF-8"));
             }
         }
-        Err(LINEGATE_BAD_OPTIONS)
+        Err(Complaint::bad(self.option, "names are of 255 bytes at most, with a NUL behind them"))
     }
+
+    /// Whether the core takes them. Of methods and result types each is judged by itself, of versions all together.
+    ///
+    /// # Safety
+    /// As for [`get`](Self::get).
+    pub(crate) unsafe fn check(lists: &[Self; 3], options: &Options) -> Result<(), Complaint> {
+        let [methods, result_types, versions] = lists;
+        let mut tried = options.clone();
+        for list in [methods, result_types] {
+            for place in 0..list.len() {
+                // SAFETY: the caller's promise. The name outlives the options that are made of it here.
+                let name: &'static str = unsafe { list.get(place) }?;
+                // SAFETY: likewise; core's options hold names of programs, which live for ever.
+                let alone: &'static [&'static str] = unsafe { &*core::ptr::from_ref(core::slice::from_ref(&name)) };
+                let tries = if list.option == methods.option { &mut tried.methods } else { &mut tried.result_types };
+                *tries = alone;
+                let judged = tried.validate();
+                (tried.methods, tried.result_types) = (&[], &[]);
+                judged?;
+            }
+        }
+        let mut held = [""; MOST_VERSIONS];
+        for (place, slot) in held.iter_mut().enumerate().take(versions.len()) {
+            // SAFETY: the caller's promise.
+            *slot = unsafe { versions.get(place) }?;
+        }
+        let Some(held) = held.get(..versions.len().min(MOST_VERSIONS)).filter(|held| !held.is_empty()) else {
+            return Ok(());
+        };
+        // SAFETY: as above.
+        tried.versions = unsafe { &*core::ptr::from_ref(held) };
+        Ok(tried.validate()?)
+    }
+}
+
+/// Whether linegate_init and linegate_new take these options, and if not, which is wrong.
+///
+/// Returns: 0, they do, and there is no complaint; 903, they don't; 901, a pointer in them is NULL or misaligned, or is the
+/// options' or the complaint's own. complaint says more of 903 and 901, and may be NULL. Set complaint->size (903 too where it was
+/// not set). Owner: what the complaint names is static. Thread: any.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn linegate_options_check(
+    options: *const linegate_options,
+    complaint: *mut linegate_complaint,
+) -> linegate_status {
+    boundary!(or LINEGATE_INTERNAL; {
+        let told = !complaint.is_null();
+        if told && is_missing(complaint) {
+            return LINEGATE_NULL_ARGUMENT;
+        }
+        // SAFETY: the caller's promise, for each of the pointers.
+        unsafe {
+            if told && let Err(status) = grow::has_size(complaint) {
+                return status;
+            }
+            let found = crate::storage::Plan::read(options).err();
+            let text = |text: &'static str| linegate_slice::new(text.as_bytes());
+            let said = linegate_complaint {
+                size: 0,
+                option: found.map_or(linegate_slice::ABSENT, |found| text(found.option)),
+                text: found.map_or(linegate_slice::ABSENT, |found| text(found.text)),
+            };
+            if told && let Err(status) = grow::write(complaint, &said) {
+                return status;
+            }
+            found.map_or(LINEGATE_OK, |found| found.status)
+        }
+    })
 }

@@ -4,14 +4,15 @@ use core::mem::{align_of, size_of};
 use core::ptr;
 use core::slice;
 
-use gate::{Borrowed, Options, Storage};
+#[cfg(feature = "hosted")]
+use gate::AuditKey;
+use gate::{Borrowed, Options, Storage, Switches};
 #[cfg(feature = "hosted")]
 use linegate_host::HeapStorage;
 
 use crate::boundary::is_missing;
 use crate::feed::linegate;
-use crate::grow;
-use crate::options::{Names, linegate_options, options_of};
+use crate::options::{self, Complaint, Names, linegate_options, options_of, switches};
 use crate::status::{
     LINEGATE_BAD_OPTIONS, LINEGATE_BUFFER_TOO_SMALL, LINEGATE_NULL_ARGUMENT, LINEGATE_OK, linegate_status,
 };
@@ -98,39 +99,39 @@ impl Layout {
 /// Options that were read and checked, with the names that the caller's memory holds.
 pub(crate) struct Plan {
     options: Options,
+    granted: Switches,
     names: [Names; 3],
     names_len: usize,
     text_len: usize,
-    /// The caller set no key.
-    #[cfg(feature = "hosted")]
-    keyless: bool,
+    /// The audit key; all zero where the caller set none.
+    key: [u8; 16],
 }
 
 impl Plan {
     /// # Safety
     /// The pointer and what it leads to are as the header asks.
-    pub(crate) unsafe fn read(raw: *const linegate_options) -> Result<Self, linegate_status> {
+    pub(crate) unsafe fn read(raw: *const linegate_options) -> Result<Self, Complaint> {
         // SAFETY: the caller's promise.
-        let raw = unsafe { grow::read(raw) }?;
+        let raw = unsafe { options::read(raw) }?;
         let options = options_of(&raw)?;
+        let granted = switches("grant", raw.grant)?;
         let names = Names::of(&raw);
+        // SAFETY: the caller's promise.
+        unsafe { Names::check(&names, &options) }?;
         let (mut names_len, mut text_len) = (0_usize, 0_usize);
         for list in names {
             for place in 0..list.len() {
                 // SAFETY: the caller's promise.
                 let name = unsafe { list.get(place) }?;
-                names_len = names_len.checked_add(1).ok_or(LINEGATE_BAD_OPTIONS)?;
-                text_len = text_len.checked_add(name.len()).ok_or(LINEGATE_BAD_OPTIONS)?;
+                // No array in memory is so long.
+                (names_len, text_len) = (names_len.saturating_add(1), text_len.saturating_add(name.len()));
             }
         }
-        Ok(Self {
-            options,
-            names,
-            names_len,
-            text_len,
-            #[cfg(feature = "hosted")]
-            keyless: raw.audit_key == [0; 16],
-        })
+        let plan = Self { options, granted, names, names_len, text_len, key: raw.audit_key };
+        match plan.whole() {
+            Some(_) => Ok(plan),
+            None => Err(Complaint::bad("max_frame", "the storage of a gate is addressable")),
+        }
     }
 
     /// The layout with all that the limits allow in it.
@@ -187,12 +188,13 @@ impl Plan {
             self.options.versions = versions;
         }
         #[cfg(feature = "hosted")]
-        if self.keyless {
-            self.options.audit_key = linegate_host::random_key().map_err(|_| crate::status::LINEGATE_INTERNAL)?;
+        if self.key == [0; 16] {
+            self.key = linegate_host::random_bytes().map_err(|_| crate::status::LINEGATE_INTERNAL)?;
+            self.options.audit_key = AuditKey::new(self.key);
         }
         let place = place.cast::<linegate>();
         // SAFETY: the place is aligned and long enough.
-        unsafe { linegate::write(place, self.options, memory) }?;
+        unsafe { linegate::write(place, self.options, self.granted, self.key, memory) }?;
         Ok(place)
     }
 
@@ -218,9 +220,6 @@ impl Plan {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_storage_size(options: *const linegate_options) -> usize {
     boundary!(or 0; {
-        if is_missing(options) {
-            return 0;
-        }
         // SAFETY: the caller's promise.
         unsafe { Plan::read(options) }.ok().and_then(|plan| plan.whole()).map_or(0, |layout| layout.total)
     })
@@ -256,7 +255,7 @@ pub unsafe extern "C" fn linegate_init(
             return LINEGATE_NULL_ARGUMENT;
         }
         // SAFETY: the caller's promise.
-        let made = unsafe { Plan::read(options) }.and_then(|plan| {
+        let made = unsafe { Plan::read(options) }.map_err(linegate_status::from).and_then(|plan| {
             let layout = plan.whole().ok_or(LINEGATE_BAD_OPTIONS)?;
             if len < layout.total {
                 return Err(LINEGATE_BUFFER_TOO_SMALL);

@@ -1,5 +1,6 @@
 //! The decision of a host on the message of the last event: taken once, used once, and gone with the next feed.
 
+use crate::action::{denial, refuse};
 use crate::feed::linegate;
 use crate::status::{
     LINEGATE_ALREADY_USED, LINEGATE_NOT_AUTHORIZED, LINEGATE_OK, LINEGATE_STALE_EVENT, linegate_status,
@@ -11,13 +12,15 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Decision {
     Open,
+    /// linegate_call found a row for it, and its arguments fit.
+    Called,
     Denied,
     Granted,
     Used,
 }
 
-/// The tickets of one gate. They count on over resets and begin at a place that depends on the gate's own, so that a ticket
-/// of another gate hardly fits.
+/// The tickets of one gate. They count on over resets and begin at a number that depends on the gate's own place and key, so that
+/// a ticket of another gate hardly fits, nor one of a gate that lay there before, unless it had the same key.
 pub(crate) struct Tickets {
     last: u64,
     /// 0 while no accepted message is the last event.
@@ -26,8 +29,9 @@ pub(crate) struct Tickets {
 }
 
 impl Tickets {
-    pub(crate) const fn new(place: usize) -> Self {
-        Self { last: place as u64, current: 0, decision: Decision::Open }
+    pub(crate) fn new(place: usize, key: [u8; 16]) -> Self {
+        let key = u128::from_le_bytes(key);
+        Self { last: place as u64 ^ key as u64 ^ (key >> 64) as u64, current: 0, decision: Decision::Open }
     }
 
     /// The ticket of a message that was just accepted.
@@ -46,23 +50,49 @@ impl Tickets {
         self.current = 0;
     }
 
-    const fn decide(&mut self, ticket: u64, allowed: bool) -> linegate_status {
-        if ticket == 0 || ticket != self.current {
-            return LINEGATE_STALE_EVENT;
+    const fn is_current(&self, ticket: u64) -> Result<(), linegate_status> {
+        if ticket == 0 || ticket != self.current { Err(LINEGATE_STALE_EVENT) } else { Ok(()) }
+    }
+
+    /// Whether nothing was asked of the message yet.
+    pub(crate) const fn is_new(&self, ticket: u64) -> Result<(), linegate_status> {
+        match (self.is_current(ticket), self.decision) {
+            (Ok(()), Decision::Open) => Ok(()),
+            (Ok(()), _) => Err(LINEGATE_ALREADY_USED),
+            (stale, _) => stale,
         }
-        if !matches!(self.decision, Decision::Open) {
-            return LINEGATE_ALREADY_USED;
+    }
+
+    /// Whether nothing was decided about it yet.
+    pub(crate) const fn is_undecided(&self, ticket: u64) -> Result<(), linegate_status> {
+        match (self.is_current(ticket), self.decision) {
+            (Ok(()), Decision::Open | Decision::Called) => Ok(()),
+            (Ok(()), _) => Err(LINEGATE_ALREADY_USED),
+            (stale, _) => stale,
         }
-        self.decision = if allowed { Decision::Granted } else { Decision::Denied };
-        LINEGATE_OK
+    }
+
+    /// Its arguments fit.
+    pub(crate) const fn call(&mut self) {
+        self.decision = Decision::Called;
+    }
+
+    /// It is allowed.
+    const fn grant(&mut self) {
+        self.decision = Decision::Granted;
+    }
+
+    /// It was refused.
+    pub(crate) const fn deny(&mut self) {
+        self.decision = Decision::Denied;
     }
 
     const fn take(&mut self, ticket: u64) -> linegate_status {
-        if ticket == 0 || ticket != self.current {
-            return LINEGATE_STALE_EVENT;
+        if let Err(status) = self.is_current(ticket) {
+            return status;
         }
         match self.decision {
-            Decision::Open | Decision::Denied => LINEGATE_NOT_AUTHORIZED,
+            Decision::Open | Decision::Called | Decision::Denied => LINEGATE_NOT_AUTHORIZED,
             Decision::Used => LINEGATE_ALREADY_USED,
             Decision::Granted => {
                 self.decision = Decision::Used;
@@ -73,22 +103,43 @@ impl Tickets {
 }
 
 /// Records the host's decision on the message of the last event: allowed is 0 for no, anything else for yes. To be called by
-/// the one place that holds the host's policy; there is one decision for each message.
+/// the one place that holds the host's policy; there is one decision for each message. With linegate_call before it, the policy
+/// sees arguments that fit.
 ///
-/// Returns: 0; 504, a decision was recorded already; 904, the ticket is 0 or not that of the last event; 901.
-/// Thread: one at a time for each gate.
+/// A no, and a yes to a line that passed only by a switch that options.grant doesn't have, is a refusal as that of linegate_call:
+/// linegate_reply answers it. A response or a batch, which asks for nothing, is denied without one.
+///
+/// Returns: 0, it is allowed; 503, it is denied; 505, it is denied for the switch; 504, it was decided before; 904, the ticket is
+/// 0 or not that of the last event; 901. Thread: one at a time for each gate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_authorize(gate: *mut linegate, ticket: u64, allowed: i32) -> linegate_status {
     boundary!(gate; {
         // SAFETY: the caller's promise.
-        unsafe { (*gate).tickets.decide(ticket, allowed != 0) }
+        let linegate { gate, tickets, refusal, granted, .. } = unsafe { &mut *gate };
+        if let Err(status) = tickets.is_undecided(ticket) {
+            return status;
+        }
+        match gate.refusable() {
+            Some(call) => match call.granted(*granted) {
+                Err(refused) => return refuse(tickets, refusal, refused),
+                Ok(call) if allowed == 0 => return refuse(tickets, refusal, call.denied(denial(0))),
+                Ok(_) => {}
+            },
+            None if allowed == 0 => {
+                tickets.deny();
+                return LINEGATE_NOT_AUTHORIZED;
+            }
+            None => {}
+        }
+        tickets.grant();
+        LINEGATE_OK
     })
 }
 
 /// Whether the message of the last event was authorized: to be asked by whatever executes it, just before it does. It says yes
 /// once.
 ///
-/// Returns: 0, execute it now; 503, it was denied or nobody decided; 504, it was executed; 904, the ticket is 0, or its event
+/// Returns: 0, execute it now; 503, it was refused or nobody decided; 504, it was executed; 904, the ticket is 0, or its event
 /// is over; 901. Thread: one at a time for each gate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_authorized(gate: *mut linegate, ticket: u64) -> linegate_status {

@@ -25,6 +25,8 @@ pub const LINEGATE_TYPE_NUMBER: u32 = 4;
 pub const LINEGATE_TYPE_BOOLEAN: u32 = 5;
 /// null
 pub const LINEGATE_TYPE_NULL: u32 = 6;
+/// In a linegate_member: a number without fraction and exponent. linegate_type calls it a number.
+pub const LINEGATE_TYPE_INTEGER: u32 = 7;
 
 /// Where a walk through an object or an array stands. Made by linegate_iterate; its members are the library's.
 #[repr(C)]
@@ -46,7 +48,7 @@ unsafe fn cursor<'a>(value: linegate_slice) -> Option<Cursor<'a>> {
     (!bytes.is_empty()).then(|| Cursor::from_bytes(bytes))
 }
 
-fn type_of(cursor: Option<Cursor<'_>>) -> u32 {
+pub(crate) fn type_of(cursor: Option<Cursor<'_>>) -> u32 {
     match cursor.map(|cursor| cursor.kind()) {
         None => LINEGATE_TYPE_NONE,
         Some(JsonKind::Object) => LINEGATE_TYPE_OBJECT,

@@ -96,6 +96,8 @@ unsafe fn release(
         return LINEGATE_BUFFER_TOO_SMALL;
     };
     let event = gate.judge(content, true);
+    // Nobody is told the ticket of a line that goes out.
+    gate.tickets.void();
     match event.status {
         LINEGATE_OK if fits(&event) => {
             // SAFETY: the caller's promise.

@@ -33,7 +33,7 @@ mod tokio;
 mod writer;
 
 pub use self::audit::{AuditFile, refused_line};
-pub use self::key::random_key;
+pub use self::key::{random_bytes, random_key};
 pub use self::reader::GatedReader;
 #[cfg(feature = "schema")]
 pub use self::schema::{BadSchema, Schema};

@@ -10,7 +10,7 @@ use crate::audit::Fingerprint;
 use crate::code::{Code, Fault};
 use crate::json::Cursor;
 use crate::judge::Told;
-use crate::limits::{Direction, Switches};
+use crate::limits::{Direction, Switch, Switches};
 use crate::mcp::{Revision, Set, VERSION};
 use crate::message::Message;
 use crate::options::Options;
@@ -24,9 +24,9 @@ const META: &str = "_meta";
 /// A request or notification on its way to an effect. It lives until the gate is fed again.
 #[must_use = "a call that is dropped is never answered"]
 pub struct Call<'a> {
-    origin: Origin<'a>,
+    pub(super) origin: Origin<'a>,
     params: Option<Cursor<'a>>,
-    standing: &'a mut Standing,
+    pub(super) standing: &'a mut Standing,
 }
 
 /// A message that becomes no call.
@@ -50,7 +50,7 @@ impl<'a> Message<'a> {
         if !matches!(self.kind(), Kind::Request | Kind::Notification) {
             return Err(NoCall::Message(self));
         }
-        let (params, ungranted) = (self.params(), self.loosened.minus(granted));
+        let (params, needed) = (self.params(), self.loosened.minus(granted));
         let meta = params.and_then(|params| params.get(META));
         // A request that says its version itself is of the revision that has this.
         let says_version = self.options.revision.is_mcp() && meta.is_some_and(|meta| meta.get(VERSION).is_some());
@@ -64,13 +64,9 @@ impl<'a> Message<'a> {
             options: self.options,
         };
         let call = Call { origin, params, standing: self.standing };
-        match ungranted.iter().next() {
+        match needed.iter().next() {
             None => Ok(call),
-            Some(switch) => {
-                let detail = Detail { reason: None, name: Some(switch.name()), told: true };
-                let fault = Fault { code: Code::SwitchNotGranted, at: 0 };
-                Err(NoCall::Refused(refuse(call.standing, &origin, fault, Reply::to(fault.code), detail)))
-            }
+            Some(switch) => Err(NoCall::Refused(ungranted(call.standing, &origin, switch))),
         }
     }
 }
@@ -117,11 +113,7 @@ impl<'a> Call<'a> {
         target: Target<'static>,
         room: &'a mut [u8],
     ) -> Result<Typed<'a, A>, Refusal<'a>> {
-        let (arguments, aside) = match target {
-            Target::Tool(_) => (self.params.and_then(|params| params.get("arguments")), None),
-            Target::Method(_) => (self.params, self.origin.options.revision.is_mcp().then_some(META)),
-        };
-        let value = arguments.unwrap_or(Cursor::new(b"{}"));
+        let (value, aside) = self.arguments_for(target);
         match A::read(RawArguments { value, room, aside }) {
             Ok(arguments) => {
                 self.origin.target = Some(target);
@@ -129,6 +121,15 @@ impl<'a> Call<'a> {
             }
             Err(misfit) => Err(self.misfit(target, misfit)),
         }
+    }
+
+    /// The value that holds the arguments for `target`, and the member of it that is none.
+    pub(super) fn arguments_for(&self, target: Target<'_>) -> (Cursor<'a>, Option<&'static str>) {
+        let (arguments, aside) = match target {
+            Target::Tool(_) => (self.params.and_then(|params| params.get("arguments")), None),
+            Target::Method(_) => (self.params, self.origin.options.revision.is_mcp().then_some(META)),
+        };
+        (arguments.unwrap_or(Cursor::new(b"{}")), aside)
     }
 
     /// The refusal of a call for which there is no action (501).
@@ -139,7 +140,7 @@ impl<'a> Call<'a> {
         refuse(self.standing, &self.origin, fault, reply, Detail::default())
     }
 
-    fn misfit(self, target: Target<'_>, misfit: Misfit<'a>) -> Refusal<'a> {
+    pub(super) fn misfit(self, target: Target<'_>, misfit: Misfit<'a>) -> Refusal<'a> {
         let Misfit { wrong, at, member } = misfit;
         // What isn't there has its place where it would stand: at the params that lack it.
         let line = self.origin.line.as_ptr_range();
@@ -185,11 +186,7 @@ impl<'a, A: Action> Typed<'a, A> {
         let Self { origin, arguments, standing } = self;
         match authorizer.authorize(&origin, &arguments) {
             Ok(()) => Ok(Authorized { origin, arguments, journal }),
-            Err(Denial { reason, rpc_code }) => {
-                let fault = Fault { code: Code::NotAuthorized, at: 0 };
-                let detail = Detail { reason: Some(reason), name: None, told: false };
-                Err(refuse(standing, &origin, fault, Reply::Error(rpc_code), detail))
-            }
+            Err(denial) => Err(denied(standing, &origin, denial)),
         }
     }
 }
@@ -298,7 +295,7 @@ impl<'a> Origin<'a> {
         !self.revisions.is_empty() && self.revisions.minus(Set::NAMED_META).is_empty()
     }
 
-    fn is_tool_call(&self) -> bool {
+    pub(super) fn is_tool_call(&self) -> bool {
         self.options.revision.is_mcp() && self.method == b"tools/call"
     }
 }
@@ -333,6 +330,21 @@ impl<A: Action> core::fmt::Debug for Authorized<'_, A> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_tuple("Authorized").field(&self.origin).finish()
     }
+}
+
+/// The refusal of a call that needed a loosened switch (505).
+pub(super) fn ungranted<'a>(standing: &mut Standing, origin: &Origin<'a>, switch: Switch) -> Refusal<'a> {
+    let detail = Detail { reason: None, name: Some(switch.name()), told: true };
+    let fault = Fault { code: Code::SwitchNotGranted, at: 0 };
+    refuse(standing, origin, fault, Reply::to(fault.code), detail)
+}
+
+/// The refusal of a call that isn't allowed (503).
+pub(super) fn denied<'a>(standing: &mut Standing, origin: &Origin<'a>, denial: Denial) -> Refusal<'a> {
+    let Denial { reason, rpc_code } = denial;
+    let fault = Fault { code: Code::NotAuthorized, at: 0 };
+    let detail = Detail { reason: Some(reason), name: None, told: false };
+    refuse(standing, origin, fault, Reply::Error(rpc_code), detail)
 }
 
 /// Refuses a call: as the gate refuses a line, in the same counters, under the same policy.

@@ -89,6 +89,7 @@ mod call;
 mod dispatch;
 mod journal;
 mod misfit;
+mod refusable;
 #[cfg(feature = "testing")]
 pub mod testing;
 #[cfg(feature = "typed")]
@@ -101,6 +102,7 @@ pub use self::call::{Authorized, Call, NoCall, Origin, Typed};
 pub use self::dispatch::{Actions, Entry, Handled};
 pub use self::journal::{Audit, Execution, Journal, Outcome};
 pub use self::misfit::{Misfit, Wrong};
+pub use self::refusable::Refusable;
 use crate::code::INVALID_PARAMS;
 use crate::json::Cursor;
 
