@@ -6,11 +6,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import random
 import sys
 from pathlib import Path
 from typing import Any
 
 LONGEST = 4096
+# Many calls of short lines find more than few of long ones.
+LONGEST_CALLS = 512
+# Choices of a seed for `calls`; its longest script has 96.
+SCRIPT = 64
 PROFILES = ["strict", "data", "rfc8259"]
 POLICIES = ["continue", "close_malformed", "close_all"]
 BATCHES = ["by_revision", "allow", "refuse"]
@@ -55,6 +60,12 @@ def header_of(options: dict[str, Any]) -> bytes:
     return bytes([server | profile << 1 | policy << 3 | batches << 5, both, frame, depth | bound << 4])
 
 
+def script_of(stream: bytes) -> bytes:
+    """Random choices before a stream, as the target `calls` reads them; always the same for the same stream."""
+    choices = random.Random(hashlib.sha1(stream).digest()).randbytes(SCRIPT)
+    return bytes([SCRIPT]) + choices
+
+
 def main() -> None:
     target, vectors, corpus = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     corpus.mkdir(parents=True, exist_ok=True)
@@ -67,7 +78,9 @@ def main() -> None:
                 seed = marked(vector)
             if target in ("chunks", "session"):
                 seed = header_of(vector.get("options", {})) + seed
-            if len(seed) <= LONGEST:
+            if target == "calls":
+                seed = script_of(seed) + seed
+            if len(seed) <= (LONGEST_CALLS if target == "calls" else LONGEST):
                 (corpus / hashlib.sha1(seed).hexdigest()).write_bytes(seed)
                 made += 1
     print(f"fuzz: {target}: {made} seeds from {vectors}")

@@ -153,6 +153,38 @@ impl Choices {
     }
 }
 
+/// Choices that the input makes byte by byte.
+pub struct Script<'d>(&'d [u8]);
+
+impl<'d> Script<'d> {
+    /// Longest script: enough for some two dozen calls.
+    const LONGEST: usize = 96;
+
+    /// The script of an input, and what follows it. `None` where there is none.
+    pub fn of(data: &'d [u8]) -> Option<(Self, &'d [u8])> {
+        let (len, rest) = data.split_first()?;
+        let len = usize::from(*len) % (Self::LONGEST + 1);
+        let (script, rest) = rest.split_at_checked(len)?;
+        Some((Self(script), rest))
+    }
+
+    /// A number below `bound`, which isn't 0; 0 where the script is over.
+    pub fn below(&mut self, bound: usize) -> usize {
+        let mut value = 0;
+        for _ in 0..if bound > 256 { 2 } else { 1 } {
+            let Some((byte, rest)) = self.0.split_first() else { return 0 };
+            self.0 = rest;
+            value = value << 8 | usize::from(*byte);
+        }
+        value % bound
+    }
+
+    /// Whether nothing is left to choose.
+    pub fn is_over(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// Whether the text is JSON to serde_json, down to the last value, with no object that has a key twice.
 pub fn unique(text: &[u8]) -> Result<(), serde_json::Error> {
     serde_json::from_slice::<Unique>(text).map(|Unique| ())
