@@ -886,7 +886,8 @@ linegate_status linegate_call(struct linegate *gate,
 //
 // rpc_code is the JSON-RPC code of the reply to 503; 0 for -32602, and for the others always.
 //
-// Returns: the code, and the call is refused; 504, it was decided before; 904, the ticket is 0, or its event is over, or
+// Returns: the code, and the call is refused; 505, it is refused with that one, which comes first, because the line passed only by a
+// switch that options.grant doesn't have; 504, it was decided before; 904, the ticket is 0, or its event is over, or
 // its message asks for nothing (a response, a batch); 903, another code, or rpc_code beside another than 503; 901.
 // Thread: one at a time for each gate.
 linegate_status linegate_refuse(struct linegate *gate,

@@ -4,71 +4,118 @@ package linegate
 import "C"
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"runtime"
+	"errors"
+	"reflect"
+	"unsafe"
 )
 
-// A Typed holds the arguments of a tool call as a T. It can't be executed: only what [Typed.Authorize] gives can.
+const toolsCall = "tools/call"
+
+// Tool is the name of the tool that a tools/call request asks for; empty for other messages.
+func (e *Event) Tool() string {
+	name, _ := e.call()
+	return name
+}
+
+// call gives tool and arguments of a tools/call, or of another method none and its params.
+func (e *Event) call() (tool string, arguments json.RawMessage) {
+	arguments = e.Params
+	if e.Method == toolsCall && !e.plain() {
+		var params struct {
+			Name      string          `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		}
+		// The gate has seen to it that they are of these types.
+		_ = json.Unmarshal(e.Params, &params)
+		tool, arguments = params.Name, params.Arguments
+	}
+	if len(arguments) == 0 {
+		arguments = json.RawMessage("{}")
+	}
+	return tool, arguments
+}
+
+// plain says whether the gate knows of no tools.
+func (e *Event) plain() bool { return e.gate != nil && e.gate.plain }
+
+// Refuse refuses the call that the message is, for a host that doesn't take it: with [UnknownTool], [Arguments] or [NotAuthorized].
+// What it gives is the *[Refusal], counted like any; or [AlreadyUsed] where it was decided before, [StaleEvent] where the gate was
+// fed since or the message asks for nothing, [BadOptions] for another code.
+func (e *Event) Refuse(code Code) error {
+	return e.do(func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status {
+		return C.linegate_refuse(pump.gate, ticket, C.linegate_status(code), 0, C.linegate_slice{})
+	})
+}
+
+// A Typed holds the arguments of a call as a T. It can't be executed: only what [Typed.Authorize] gives can.
 type Typed[T any] struct {
 	event     *Event
 	tool      string
 	arguments T
 }
 
-// Tool is the name of the tool that is called.
+// Tool is the name of the tool that is called; empty where it is another method.
 func (t Typed[T]) Tool() string { return t.tool }
 
 // Arguments are the call's.
 func (t Typed[T]) Arguments() T { return t.arguments }
 
-// ArgumentsOf reads the arguments of a tools/call request as a T, a struct; members that T doesn't have are refused.
+// ArgumentsOf reads the arguments of a call as a T, a struct: of tools/call those of the tool, of another method its params.
+// They are held to T exactly: names in T's own case, no member that T doesn't have, at any level, and none missing but pointers
+// and those tagged omitempty or omitzero, which may be null too. Integers fit their width.
 //
-// The error is [Arguments] (502) where they don't fit, or where the event is no such call.
+// The error is a *[Refusal] with [Arguments] (502) where they don't fit, or [NotGranted] (505) where the line passed only by a switch
+// that Options.Grant doesn't have: the call is refused, counted, and to be answered with the refusal's Reply. It is
+// [Arguments] alone where the message is no call, [AlreadyUsed] where it was asked before, [StaleEvent] where the gate was fed
+// since; and another error where T is no struct, or has in it what can't be held so: an interface, a map, bytes, an
+// embedded struct, itself.
 func ArgumentsOf[T any](event *Event) (Typed[T], error) {
-	typed := Typed[T]{event: event}
-	if event == nil || event.Kind != Request || event.Method != "tools/call" {
-		return Typed[T]{}, fmt.Errorf("%w: not a tools/call", Arguments)
+	if event == nil || event.Kind != Request && event.Kind != Notification {
+		return Typed[T]{}, Arguments
 	}
-	var params struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
+	rows, err := shapeOf(reflect.TypeFor[T]())
+	if err != nil {
+		return Typed[T]{}, err
 	}
-	if err := json.Unmarshal(event.Params, &params); err != nil {
-		return Typed[T]{}, fmt.Errorf("%w: %w", Arguments, err)
+	tool, arguments := event.call()
+	name, target := event.Method, C.uint32_t(C.LINEGATE_TARGET_METHOD)
+	if event.Method == toolsCall && !event.plain() {
+		name, target = tool, C.LINEGATE_TARGET_TOOL
 	}
-	typed.tool = params.Name
-	if len(params.Arguments) == 0 {
-		params.Arguments = json.RawMessage("{}")
+	asked := C.CString(name)
+	defer C.free(unsafe.Pointer(asked))
+	err = event.do(func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status {
+		return C.lg_call(pump, ticket, target, asked, rows.rows, rows.len)
+	})
+	if err != nil {
+		return Typed[T]{}, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(params.Arguments))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&typed.arguments); err != nil {
-		return Typed[T]{}, fmt.Errorf("%w: %w", Arguments, err)
+	typed := Typed[T]{event: event, tool: tool}
+	if err := json.Unmarshal(arguments, &typed.arguments); err != nil {
+		// A type that reads itself doesn't take it.
+		return Typed[T]{}, errors.Join(event.Refuse(Arguments), err)
 	}
 	return typed, nil
 }
 
 // Authorize asks the host's policy, once for each call, and records what it says.
 //
-// The error is [NotAuthorized] (503) where the policy says no, [AlreadyUsed] (504) where it was asked before for this call,
-// [StaleEvent] (904) where the gate was fed since.
+// The error is a *[Refusal] with [NotAuthorized] (503) where the policy says no; [AlreadyUsed] (504) where it was asked before for this
+// call, [StaleEvent] (904) where the gate was fed since.
 func (t Typed[T]) Authorize(policy func(tool string, arguments T) bool) (Authorized[T], error) {
-	if t.event == nil || t.event.gate == nil || t.event.gate.pump == nil {
+	if t.event == nil {
 		return Authorized[T]{}, StaleEvent
 	}
 	var allowed C.int32_t
 	if policy(t.tool, t.arguments) {
 		allowed = 1
 	}
-	status := C.linegate_authorize(t.event.gate.pump.gate, C.uint64_t(t.event.ticket), allowed)
-	runtime.KeepAlive(t.event.gate)
-	if status != C.LINEGATE_OK {
-		return Authorized[T]{}, Code(status)
-	}
-	if allowed == 0 {
-		return Authorized[T]{}, NotAuthorized
+	err := t.event.do(func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status {
+		return C.linegate_authorize(pump.gate, ticket, allowed)
+	})
+	if err != nil {
+		return Authorized[T]{}, err
 	}
 	return Authorized[T]{typed: t}, nil
 }
@@ -83,14 +130,11 @@ type Authorized[T any] struct {
 //
 // The error is the action's own, or [AlreadyUsed] (504), or [StaleEvent] (904); in the last two the action has not run.
 func (a Authorized[T]) Execute(action func(tool string, arguments T) error) error {
-	event := a.typed.event
-	if event == nil || event.gate == nil || event.gate.pump == nil {
-		return StaleEvent
-	}
-	status := C.linegate_authorized(event.gate.pump.gate, C.uint64_t(event.ticket))
-	runtime.KeepAlive(event.gate)
-	if status != C.LINEGATE_OK {
-		return Code(status)
+	err := a.typed.event.do(func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status {
+		return C.linegate_authorized(pump.gate, ticket)
+	})
+	if err != nil {
+		return err
 	}
 	return action(a.typed.tool, a.typed.arguments)
 }

@@ -103,6 +103,25 @@ static inline linegate_event lg_step(lg_pump *pump, const void *data, size_t len
     return event;
 }
 
+/* The refusal that is the gate's last, as of lg_step. */
+static inline linegate_event lg_last_refusal(lg_pump *pump) {
+    linegate_event event = { .size = sizeof event };
+    pump->replies.len = pump->refusals.len = 0;
+    if (linegate_refusal(pump->gate, &event) != LINEGATE_OK) return event;
+    lg_refused(pump, &event);
+    if (event.reply_due) pump->replies.len -= event.id.len;
+    else pump->replies.len = 0;
+    return event;
+}
+
+/* The call of the last event, held to one row of a table. */
+static inline linegate_status lg_call(lg_pump *pump, uint64_t ticket, uint32_t target, const char *name,
+    const linegate_member *members, size_t members_len) {
+    linegate_action row = { .size = sizeof row, .name = name, .target = target, .members = members, .members_len = members_len };
+    size_t which;
+    return linegate_call(pump->gate, ticket, &row, 1, &which, NULL, 0);
+}
+
 static inline linegate_event lg_last(lg_pump *pump) {
     linegate_event event = { .size = sizeof event };
     event.status = linegate_finish(pump->gate, &event);
@@ -110,7 +129,8 @@ static inline linegate_event lg_last(lg_pump *pump) {
     return event;
 }
 
-/* A line to be written: judged, and gathered with its line feed in pump->lines. */
+/* A line to be written: judged, and gathered with its line feed in pump->lines; of a refused one what answers in its place, if
+   anything does. */
 static inline linegate_status lg_line(lg_pump *pump, const void *line, size_t len) {
     size_t wrote = 0;
     pump->lines.len = 0;
@@ -118,6 +138,12 @@ static inline linegate_status lg_line(lg_pump *pump, const void *line, size_t le
     if (!out) return LINEGATE_INTERNAL;
     linegate_status status = linegate_write_line(pump->gate, line, len, out, len + 1, &wrote);
     pump->lines.len = wrote;
+    /* In a session somebody may wait for what is refused: that one is answered in its place. */
+    if (status != LINEGATE_OK && linegate_settlement(pump->gate, NULL, 0, &wrote) == LINEGATE_BUFFER_TOO_SMALL) {
+        char *settlement = lg_room(pump, &pump->lines, wrote);
+        if (!settlement) return LINEGATE_INTERNAL;
+        if (linegate_settlement(pump->gate, settlement, wrote, &wrote) == LINEGATE_OK) pump->lines.len = wrote;
+    }
     return status;
 }
 

@@ -12,9 +12,11 @@ type Code int32
 
 // The codes that this package gives for what its callers do; those of lines are in the rules.
 const (
+	UnknownTool   Code = C.LINEGATE_UNKNOWN_TOOL
+	Arguments     Code = C.LINEGATE_ARGUMENTS_SCHEMA
 	NotAuthorized Code = C.LINEGATE_NOT_AUTHORIZED
 	AlreadyUsed   Code = C.LINEGATE_ALREADY_USED
-	Arguments     Code = C.LINEGATE_ARGUMENTS_SCHEMA
+	NotGranted    Code = C.LINEGATE_SWITCH_NOT_GRANTED
 	BadOptions    Code = C.LINEGATE_BAD_OPTIONS
 	StaleEvent    Code = C.LINEGATE_STALE_EVENT
 	Closed        Code = C.LINEGATE_CLOSED
@@ -33,7 +35,23 @@ func (c Code) Error() string { return fmt.Sprintf("linegate: %d %s: %s", int32(c
 // Version is that of the C library that is linked.
 func Version() string { return C.GoString(C.linegate_version()) }
 
-// A Refusal is a line that was refused. It has had no effect, and none of its bytes is in here but the id.
+// An OptionError says which option can't have its value. It is [BadOptions] to errors.Is.
+type OptionError struct {
+	// The option, as linegate.h names it: "max_depth" for MaxDepth.
+	Option string
+	// What would be right.
+	Text string
+}
+
+// Error gives the code, the option and what would be right.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("linegate: %d %s: %s: %s", int32(BadOptions), BadOptions.Name(), e.Option, e.Text)
+}
+
+// Unwrap gives [BadOptions].
+func (e *OptionError) Unwrap() error { return BadOptions }
+
+// A Refusal is a line, or a call, that was refused. It has had no effect, and none of its bytes is in here but the id.
 type Refusal struct {
 	// Why.
 	Code Code
@@ -45,7 +63,7 @@ type Refusal struct {
 	Sequence uint64
 	// The id of the request as it was written, quotes included; nil where it has none that can be read beyond doubt.
 	ID []byte
-	// The JSON-RPC code of the reply; 0 where none is due.
+	// The JSON-RPC code of the reply; 0 where none is due, or where it is the result of a tool.
 	RPCCode int
 	// Whether the session ended with it.
 	Closes bool

@@ -4,9 +4,9 @@ package linegate
 import "C"
 
 import (
-	"fmt"
 	"io"
 	"runtime"
+	"sync"
 	"unsafe"
 )
 
@@ -62,6 +62,8 @@ type Options struct {
 	Revision      string
 	Policy        Policy
 	Allow, Refuse Switch
+	// Switches by which a line may have passed and still ask for an action. Default: none ([NotGranted]).
+	Grant Switch
 	// Whether batches are taken or refused, against what the revision says.
 	AllowBatches, RefuseBatches bool
 	// Whether an error reply whose id could not be read says null or leaves it out, against what the revision says.
@@ -79,6 +81,8 @@ type Options struct {
 	// Of a Reader: where replies to refused lines go. Only who owns the one writer of the wire may set it, and it must be safe
 	// to write there whole lines at any time. Default: nowhere.
 	Replies io.Writer
+	// Of a session: requests of each side that may wait for their answers at once. Default 1024.
+	InFlight int
 	// Of a Reader: told of each refused line, before anything behind it is read.
 	OnRefusal func(*Refusal)
 }
@@ -108,7 +112,7 @@ func (o *Options) raw() (options *C.linegate_options, free func(), err error) {
 	}
 	number := func(name string, value int) C.uint32_t {
 		if value < 0 || int64(value) > 1<<31 {
-			err = fmt.Errorf("%w: %s", BadOptions, name)
+			err = &OptionError{name, "it is a number from 0 to 2147483648"}
 			return 0
 		}
 		return C.uint32_t(value)
@@ -119,7 +123,7 @@ func (o *Options) raw() (options *C.linegate_options, free func(), err error) {
 		options.direction = C.LINEGATE_FROM_SERVER
 	}
 	options.profile, options.policy = C.uint32_t(o.Profile), C.uint32_t(o.Policy)
-	options.allow, options.refuse = C.uint32_t(o.Allow), C.uint32_t(o.Refuse)
+	options.allow, options.refuse, options.grant = C.uint32_t(o.Allow), C.uint32_t(o.Refuse), C.uint32_t(o.Grant)
 	options.revision = C.uint32_t(len(revisions))
 	for at, name := range revisions {
 		if name == o.Revision || o.Revision == "" && at == 0 {
@@ -138,12 +142,12 @@ func (o *Options) raw() (options *C.linegate_options, free func(), err error) {
 	case o.AbsentErrorID:
 		options.error_id = C.LINEGATE_ERROR_ID_ABSENT
 	}
-	options.max_frame, options.max_depth = number("MaxFrame", o.MaxFrame), number("MaxDepth", o.MaxDepth)
-	options.max_keys, options.max_id = number("MaxKeys", o.MaxKeys), number("MaxID", o.MaxID)
+	options.max_frame, options.max_depth = number("max_frame", o.MaxFrame), number("max_depth", o.MaxDepth)
+	options.max_keys, options.max_id = number("max_keys", o.MaxKeys), number("max_id", o.MaxID)
 	if o.MaxReplies == -1 {
 		options.max_replies = C.LINEGATE_NO_REPLIES
 	} else {
-		options.max_replies = number("MaxReplies", o.MaxReplies)
+		options.max_replies = number("max_replies", o.MaxReplies)
 	}
 	options.methods, options.methods_len = names(o.Methods)
 	options.result_types, options.result_types_len = names(o.ResultTypes)
@@ -157,7 +161,7 @@ func (o *Options) raw() (options *C.linegate_options, free func(), err error) {
 // pump makes a gate with its buffers, all in C memory.
 func (o *Options) pump() (*C.lg_pump, error) {
 	if o.FromServer && o.FromClient {
-		return nil, fmt.Errorf("%w: FromServer and FromClient", BadOptions)
+		return nil, &OptionError{"direction", "it is FromServer or FromClient"}
 	}
 	options, free, err := o.raw()
 	defer free()
@@ -167,6 +171,10 @@ func (o *Options) pump() (*C.lg_pump, error) {
 	pump := (*C.lg_pump)(C.calloc(1, C.size_t(unsafe.Sizeof(C.lg_pump{}))))
 	if status := C.linegate_new(options, &pump.gate); status != C.LINEGATE_OK {
 		C.free(unsafe.Pointer(pump))
+		complaint := C.linegate_complaint{size: C.size_t(unsafe.Sizeof(C.linegate_complaint{}))}
+		if C.linegate_options_check(options, &complaint) != C.LINEGATE_OK {
+			return nil, &OptionError{string(copied(complaint.option)), string(copied(complaint.text))}
+		}
 		return nil, Code(status)
 	}
 	return pump, nil
@@ -174,8 +182,14 @@ func (o *Options) pump() (*C.lg_pump, error) {
 
 // A Gate judges one stream, line by line. It belongs to one goroutine at a time.
 type Gate struct {
+	// Of the gates of one session the same: what they share belongs to one goroutine at a time.
+	lock    *sync.Mutex
 	pump    *C.lg_pump
 	cleanup runtime.Cleanup
+	// Of a session; the library reads it through the gate.
+	tracker *Tracker
+	// Whether it is one of JSON-RPC without MCP, which has no tools.
+	plain bool
 }
 
 // NewGate makes a gate. Close gives its memory back.
@@ -184,13 +198,15 @@ func NewGate(options Options) (*Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	gate := &Gate{pump: pump}
+	gate := &Gate{lock: new(sync.Mutex), pump: pump, plain: options.Revision == "jsonrpc"}
 	gate.cleanup = runtime.AddCleanup(gate, func(pump *C.lg_pump) { C.lg_free(pump) }, pump)
 	return gate, nil
 }
 
 // Close gives the gate's memory back. What its events gave out stays.
 func (g *Gate) Close() error {
+	g.lock.Lock()
+	defer g.lock.Unlock()
 	if g.pump != nil {
 		g.cleanup.Stop()
 		C.lg_free(g.pump)
@@ -238,11 +254,35 @@ type Event struct {
 	ticket uint64
 }
 
+// do runs a function of the library on the event's gate; gives [StaleEvent] where there is none any more, and the refusal where
+// the library refused the call.
+func (e *Event) do(call func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status) error {
+	if e == nil || e.gate == nil {
+		return StaleEvent
+	}
+	e.gate.lock.Lock()
+	defer e.gate.lock.Unlock()
+	defer runtime.KeepAlive(e.gate)
+	if e.gate.pump == nil {
+		return StaleEvent
+	}
+	switch status := call(e.gate.pump, C.uint64_t(e.ticket)); status {
+	case C.LINEGATE_OK:
+		return nil
+	case C.LINEGATE_UNKNOWN_TOOL, C.LINEGATE_ARGUMENTS_SCHEMA, C.LINEGATE_NOT_AUTHORIZED, C.LINEGATE_SWITCH_NOT_GRANTED:
+		return e.gate.refused(status)
+	default:
+		return Code(status)
+	}
+}
+
 // Feed judges input up to the end of one line at most. Call it again with the rest until all is consumed.
 //
 // The event is nil where no line has ended. The error is a *[Refusal] where a line was refused: go on, unless it Closes. It
 // is [Closed] where the session is over.
 func (g *Gate) Feed(input []byte) (consumed int, event *Event, err error) {
+	g.lock.Lock()
+	defer g.lock.Unlock()
 	if g.pump == nil {
 		return 0, nil, Closed
 	}
@@ -262,6 +302,8 @@ func (g *Gate) Feed(input []byte) (consumed int, event *Event, err error) {
 
 // Finish says that the input has ended. The error is a *[Refusal] (104) where it ended inside a line.
 func (g *Gate) Finish() error {
+	g.lock.Lock()
+	defer g.lock.Unlock()
 	if g.pump == nil {
 		return Closed
 	}
@@ -278,11 +320,22 @@ func (g *Gate) Finish() error {
 
 // Reset begins a new session with the same options.
 func (g *Gate) Reset() error {
+	g.lock.Lock()
+	defer g.lock.Unlock()
 	if g.pump == nil {
 		return Closed
 	}
 	defer runtime.KeepAlive(g)
 	return errorOf(C.linegate_reset(g.pump.gate))
+}
+
+// refused gives the refusal that the library made of the last event's call, or the code where it made none.
+func (g *Gate) refused(status C.linegate_status) error {
+	said := C.lg_last_refusal(g.pump)
+	if said.status != status {
+		return Code(status)
+	}
+	return refusalOf(&said, bytesOf(g.pump.replies.data, g.pump.replies.len))
 }
 
 func errorOf(status C.linegate_status) error {

@@ -2,6 +2,7 @@ package linegate
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 const (
@@ -45,7 +47,9 @@ func TestOptionsAreChecked(t *testing.T) {
 		"replies": {MaxReplies: -2}, "method": {Methods: []string{""}}, "batches": {AllowBatches: true},
 		"direction": {FromServer: true, FromClient: true}, "keys": {MaxKeys: 1 << 40},
 	} {
-		if _, err := NewGate(options); !errors.Is(err, BadOptions) {
+		_, err := NewGate(options)
+		var wrong *OptionError
+		if !errors.Is(err, BadOptions) || !errors.As(err, &wrong) || !strings.Contains(wrong.Option, name) || wrong.Text == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -102,7 +106,10 @@ func TestRefusalsAreErrors(t *testing.T) {
 	}
 }
 
-type sum struct{ A, B int }
+type sum struct {
+	A int `json:"a"`
+	B int `json:"b"`
+}
 
 func yes(string, sum) bool { return true }
 
@@ -143,9 +150,10 @@ func TestACallRunsOnceAndOnlyWhenAllowed(t *testing.T) {
 	if _, err := (Typed[sum]{}).Authorize(yes); !errors.Is(err, StaleEvent) {
 		t.Error(err)
 	}
-	// Denied.
+	// Denied: a refusal, with its reply.
 	typed, _ = ArgumentsOf[sum](accepted(t, gate, call))
-	if denied, err := typed.Authorize(func(string, sum) bool { return false }); !errors.Is(err, NotAuthorized) {
+	var refusal *Refusal
+	if denied, err := typed.Authorize(func(string, sum) bool { return false }); !errors.Is(err, NotAuthorized) || !errors.As(err, &refusal) {
 		t.Error(err)
 	} else if err := denied.Execute(run); !errors.Is(err, StaleEvent) || ran != 1 {
 		t.Error(err)
@@ -160,14 +168,110 @@ func TestACallRunsOnceAndOnlyWhenAllowed(t *testing.T) {
 	if _, err := typed.Authorize(yes); !errors.Is(err, StaleEvent) {
 		t.Error(err)
 	}
-	// Arguments that don't fit, and messages that call nothing.
-	if _, err := ArgumentsOf[struct{ A string }](accepted(t, gate, call)); !errors.Is(err, Arguments) {
+	if !strings.Contains(string(refusal.Reply), "-32602") || string(refusal.ID) != "1" {
+		t.Errorf("%+v", refusal)
+	}
+	// What asks for nothing.
+	if _, err := ArgumentsOf[sum](accepted(t, gate, `{"jsonrpc":"2.0","id":1,"result":{}}`+"\n")); !errors.Is(err, Arguments) {
 		t.Error(err)
 	}
-	if _, err := ArgumentsOf[struct{ A int }](accepted(t, gate, call)); !errors.Is(err, Arguments) {
+	if _, err := ArgumentsOf[sum](nil); !errors.Is(err, Arguments) {
 		t.Error(err)
 	}
-	if _, err := ArgumentsOf[sum](accepted(t, gate, ping)); !errors.Is(err, Arguments) {
+}
+
+func fits[T any](t *testing.T, gate *Gate, arguments string) (T, error) {
+	t.Helper()
+	event := accepted(t, gate, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","arguments":`+arguments+"}}\n")
+	typed, err := ArgumentsOf[T](event)
+	return typed.Arguments(), err
+}
+
+// Go's own reader of JSON takes the member of another case for the field, and doesn't miss one.
+func TestArgumentsAreHeldToTheirType(t *testing.T) {
+	type point struct {
+		X int8 `json:"x"`
+	}
+	type all struct {
+		N     uint16          `json:"n"`
+		Text  *string         `json:"text"`
+		At    []point         `json:"at,omitempty"`
+		On    bool            `json:"on,omitzero"`
+		F     float64         `json:"f,omitempty"`
+		Raw   json.RawMessage `json:"raw,omitempty"`
+		When  *time.Time      `json:"when"`
+		Plain string          `json:",omitempty"`
+		Not   chan int        `json:"-"`
+	}
+	gate := gateOf(t, Options{})
+	for _, arguments := range []string{
+		`{"n":0}`, `{"n":65535,"text":null,"at":null}`, `{"at":[{"x":-128},{"x":127}],"n":1,"on":true,"f":-1.5e3}`,
+		`{"n":1,"raw":[{"any":1}],"when":"2026-01-02T03:04:05Z","Plain":"p"}`,
+	} {
+		if _, err := fits[all](t, gate, arguments); err != nil {
+			t.Errorf("%s: %v", arguments, err)
+		}
+	}
+	for _, arguments := range []string{
+		`{}`, `{"N":1}`, `{"n":65536}`, `{"n":-1}`, `{"n":1.0}`, `{"n":"1"}`, `{"n":1,"text":2}`, `{"n":1,"at":[{"x":128}]}`,
+		`{"n":1,"at":[{"X":1}]}`, `{"n":1,"at":[{}]}`, `{"n":1,"at":[null]}`, `{"n":1,"at":{}}`, `{"n":1,"on":0}`, `{"n":1,"plain":"p"}`,
+		`{"n":1,"Not":1}`, `{"n":1,"when":"yesterday"}`, `{"n":1,"when":5}`, `{"n":1,"x":1}`,
+	} {
+		_, err := fits[all](t, gate, arguments)
+		var refusal *Refusal
+		if !errors.Is(err, Arguments) || !errors.As(err, &refusal) || refusal.Reply == nil {
+			t.Errorf("%s: %v", arguments, err)
+		}
+	}
+	// Types that can't be held to their members.
+	type itself struct{ Next *itself }
+	for _, err := range []error{
+		fitsNot[int](t, gate), fitsNot[struct{ A any }](t, gate), fitsNot[struct{ A map[string]int }](t, gate),
+		fitsNot[struct{ A []byte }](t, gate), fitsNot[struct{ sum }](t, gate), fitsNot[itself](t, gate),
+		fitsNot[struct {
+			A int `json:"a,string"`
+		}](t, gate),
+	} {
+		if err == nil || errors.Is(err, Arguments) {
+			t.Error(err)
+		}
+	}
+}
+
+func fitsNot[T any](t *testing.T, gate *Gate) error {
+	_, err := fits[T](t, gate, `{}`)
+	return err
+}
+
+func TestAHostRefusesByItself(t *testing.T) {
+	gate := gateOf(t, Options{})
+	for _, code := range []Code{UnknownTool, Arguments, NotAuthorized} {
+		event := accepted(t, gate, call)
+		if event.Tool() != "add" {
+			t.Error(event.Tool())
+		}
+		err := event.Refuse(code)
+		var refusal *Refusal
+		if !errors.Is(err, code) || !errors.As(err, &refusal) || !bytes.Contains(refusal.Reply, []byte("-32602")) {
+			t.Errorf("%v: %v", code, err)
+		}
+		if err := event.Refuse(code); !errors.Is(err, AlreadyUsed) {
+			t.Error(err)
+		}
+		if _, err := ArgumentsOf[sum](event); !errors.Is(err, AlreadyUsed) {
+			t.Error(err)
+		}
+	}
+	event := accepted(t, gate, ping)
+	if err := event.Refuse(Code(209)); !errors.Is(err, BadOptions) || event.Tool() != "" {
+		t.Error(err)
+	}
+	accepted(t, gate, ping)
+	if err := event.Refuse(UnknownTool); !errors.Is(err, StaleEvent) {
+		t.Error(err)
+	}
+	gate.Close()
+	if err := event.Refuse(UnknownTool); !errors.Is(err, StaleEvent) {
 		t.Error(err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"sync"
 	"unsafe"
 )
@@ -96,6 +95,8 @@ func (r *Reader) take(p []byte) (int, error) {
 func (r *Reader) judge(input []byte, ended bool) ([]*Refusal, error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
+	r.gate.lock.Lock()
+	defer r.gate.lock.Unlock()
 	pump := r.gate.pump
 	if pump == nil {
 		return nil, os.ErrClosed
@@ -201,17 +202,31 @@ func (w *Writer) Write(p []byte) (int, error) {
 
 // line judges one line and writes it.
 func (w *Writer) line(line []byte) error {
-	if w.gate.pump == nil {
-		return os.ErrClosed
+	said, err := w.judge(line)
+	if said == nil {
+		return err
 	}
-	defer runtime.KeepAlive(w.gate)
-	if status := C.lg_line(w.gate.pump, unsafe.Pointer(unsafe.SliceData(line)), C.size_t(len(line))); status != C.LINEGATE_OK {
-		return Code(status)
-	}
-	lines := &w.gate.pump.lines
-	_, err := w.to.Write(unsafe.Slice((*byte)(unsafe.Pointer(lines.data)), int(lines.len)))
-	return err
+	_, failed := w.to.Write(said)
+	return errors.Join(err, failed)
 }
+
+// judge gives what goes out, in C memory: the line, or beside an error what answers in its place.
+func (w *Writer) judge(line []byte) ([]byte, error) {
+	w.gate.lock.Lock()
+	defer w.gate.lock.Unlock()
+	pump := w.gate.pump
+	if pump == nil {
+		return nil, os.ErrClosed
+	}
+	status := C.lg_line(pump, unsafe.Pointer(unsafe.SliceData(line)), C.size_t(len(line)))
+	if pump.lines.len == 0 {
+		return nil, errorOf(status)
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(pump.lines.data)), int(pump.lines.len)), errorOf(status)
+}
+
+// Gate is the writer's own, for a [Tracker]; it isn't to be fed.
+func (w *Writer) Gate() *Gate { return w.gate }
 
 // Close gives the gate's memory back. A line that was begun never goes out: the error says so.
 func (w *Writer) Close() error {

@@ -59,9 +59,9 @@ func (v *vector) stream() []byte {
 	return []byte(g.Prefix + strings.Repeat(g.Repeat, g.Count) + g.Middle + strings.Repeat(g.Repeat2, g.Count2) + g.Suffix)
 }
 
-func (v *vector) options(t *testing.T) Options {
+// switchSet is a set of switches by their names in the vectors.
+func switchSet(t *testing.T, names []string) (bits Switch) {
 	t.Helper()
-	o := &v.Options
 	switches := map[string]Switch{
 		"blank_lines": SwitchBlankLines, "surrounding_space": SwitchSurroundingSpace, "separators": SwitchSeparators,
 		"lone_surrogates": SwitchLoneSurrogates, "long_keys": SwitchLongKeys, "case_collisions": SwitchCaseCollisions,
@@ -69,16 +69,20 @@ func (v *vector) options(t *testing.T) Options {
 		"number_range": SwitchNumberRange, "inexact_decimals": SwitchInexactDecimals, "forbidden_keys": SwitchForbiddenKeys,
 		"unknown_members": SwitchUnknownMembers, "max_depth": SwitchDepth,
 	}
-	set := func(names []string) (bits Switch) {
-		for _, name := range names {
-			bit, known := switches[name]
-			if !known {
-				t.Fatalf("%s: no switch %s", v.Name, name)
-			}
-			bits |= bit
+	for _, name := range names {
+		bit, known := switches[name]
+		if !known {
+			t.Fatalf("no switch %s", name)
 		}
-		return bits
+		bits |= bit
 	}
+	return bits
+}
+
+func (v *vector) options(t *testing.T) Options {
+	t.Helper()
+	o := &v.Options
+	set := func(names []string) Switch { return switchSet(t, names) }
 	options := Options{
 		FromServer: o.From == "server", Revision: o.Revision, Allow: set(o.Allow), Refuse: set(o.Refuse),
 		Profile:      map[string]Profile{"strict": ProfileStrict, "data": ProfileData, "rfc8259": ProfileRFC8259}[o.Profile],
@@ -105,7 +109,7 @@ func vectors(t *testing.T) []*vector {
 	}
 	var all []*vector
 	for _, file := range files {
-		// Transcripts, and what stands behind the gate, are not for one stream.
+		// Transcripts are not for one stream, and what stands behind the gate has a test of its own.
 		if base := filepath.Base(file); base == "session.jsonl" || base == "action.jsonl" {
 			continue
 		}

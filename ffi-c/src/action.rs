@@ -387,7 +387,8 @@ unsafe fn read<'a>(
 ///
 /// rpc_code is the JSON-RPC code of the reply to 503; 0 for -32602, and for the others always.
 ///
-/// Returns: the code, and the call is refused; 504, it was decided before; 904, the ticket is 0, or its event is over, or
+/// Returns: the code, and the call is refused; 505, it is refused with that one, which comes first, because the line passed only by a
+/// switch that options.grant doesn't have; 504, it was decided before; 904, the ticket is 0, or its event is over, or
 /// its message asks for nothing (a response, a batch); 903, another code, or rpc_code beside another than 503; 901.
 /// Thread: one at a time for each gate.
 #[unsafe(no_mangle)]
@@ -400,7 +401,7 @@ pub unsafe extern "C" fn linegate_refuse(
 ) -> linegate_status {
     boundary!(gate; {
         // SAFETY: the caller's promise.
-        let linegate { gate, tickets, refusal, .. } = unsafe { &mut *gate };
+        let linegate { gate, tickets, refusal, granted, .. } = unsafe { &mut *gate };
         if !matches!(code, LINEGATE_UNKNOWN_TOOL | LINEGATE_ARGUMENTS_SCHEMA | LINEGATE_NOT_AUTHORIZED)
             || (rpc_code != 0 && code != LINEGATE_NOT_AUTHORIZED)
         {
@@ -410,6 +411,10 @@ pub unsafe extern "C" fn linegate_refuse(
             return status;
         }
         let Some(call) = gate.refusable() else { return LINEGATE_STALE_EVENT };
+        let call = match call.granted(*granted) {
+            Ok(call) => call,
+            Err(refused) => return refuse(tickets, refusal, refused),
+        };
         let refused = match code {
             LINEGATE_UNKNOWN_TOOL => call.unknown(),
             LINEGATE_ARGUMENTS_SCHEMA => {

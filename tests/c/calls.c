@@ -185,6 +185,8 @@ static void loosened(void) {
     GIVES(LINEGATE_OK, feed(gate, big, &event));
     GIVES(LINEGATE_SWITCH_NOT_GRANTED, linegate_authorize(gate, event.ticket, 1));
     GIVES(LINEGATE_NOT_AUTHORIZED, linegate_authorized(gate, event.ticket));
+    GIVES(LINEGATE_OK, feed(gate, big, &event));
+    GIVES(LINEGATE_SWITCH_NOT_GRANTED, linegate_refuse(gate, event.ticket, LINEGATE_UNKNOWN_TOOL, 0, ABSENT));
     GIVES(LINEGATE_OK, call(gate, CALL("{\"n\":9007199254740991}")));
     options.grant = LINEGATE_SWITCH_BIG_INTEGERS;
     gate = in(storage, &options);

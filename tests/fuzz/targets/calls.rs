@@ -413,7 +413,8 @@ impl World<'_> {
                     let code = LINEGATE_UNKNOWN_TOOL + self.pick(4) as i32;
                     let (rpc_code, value) = (-(self.pick(2) as i32), self.slice());
                     let status = linegate_refuse(gate, ticket, code, rpc_code, value);
-                    let refused = status == code && code != LINEGATE_ALREADY_USED;
+                    let refused =
+                        status == code && code != LINEGATE_ALREADY_USED || status == LINEGATE_SWITCH_NOT_GRANTED;
                     assert!(!refused || is == Ticket::Undecided);
                     reached!("linegate_refuse", refused);
                     (status, if refused { Ticket::Over } else { is })

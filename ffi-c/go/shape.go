@@ -1,0 +1,143 @@
+package linegate
+
+// #include "bridge.h"
+import "C"
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// A shape is a struct type as rows of the library, in C memory. encoding/json alone wouldn't do: it takes a member in another case
+// for the field, and lacks no member.
+type shape struct {
+	rows *C.linegate_member
+	len  C.size_t
+}
+
+// shapes of types that were asked for; there are as many as the program has types, and they stay.
+var shapes sync.Map
+
+var (
+	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
+	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// shapeOf gives the rows of a struct type. An error says which type in it has none.
+func shapeOf(of reflect.Type) (shape, error) {
+	if made, ok := shapes.Load(of); ok {
+		return made.(shape), nil
+	}
+	made, err := newShape(of, nil)
+	if err != nil {
+		return shape{}, fmt.Errorf("linegate: %s: %w", of, err)
+	}
+	first, _ := shapes.LoadOrStore(of, made)
+	return first.(shape), nil
+}
+
+func newShape(of reflect.Type, within []reflect.Type) (shape, error) {
+	if of.Kind() != reflect.Struct {
+		return shape{}, fmt.Errorf("%s is no struct", of)
+	}
+	for _, outer := range within {
+		if outer == of {
+			return shape{}, fmt.Errorf("%s holds itself", of)
+		}
+	}
+	within = append(within, of)
+	var rows []C.linegate_member
+	for at := range of.NumField() {
+		field := of.Field(at)
+		name, flags, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "-" && flags == "" || !field.IsExported() && !field.Anonymous {
+			continue
+		}
+		if field.Anonymous {
+			return shape{}, fmt.Errorf("%s is embedded: its members need a name", field.Name)
+		}
+		if name == "" {
+			name = field.Name
+		}
+		row, err := rowOf(field.Type, within)
+		if err != nil {
+			return shape{}, fmt.Errorf("%s: %w", field.Name, err)
+		}
+		for flag := range strings.SplitSeq(flags, ",") {
+			switch flag {
+			case "omitempty", "omitzero":
+				row.optional = 1
+			case "string":
+				return shape{}, fmt.Errorf("%s: a number in a string", field.Name)
+			}
+		}
+		row.name = C.CString(name)
+		rows = append(rows, row)
+	}
+	return inC(rows), nil
+}
+
+// inC copies rows to C memory. A struct without members is a pointer all the same, for NULL would be any.
+func inC(rows []C.linegate_member) shape {
+	first := (*C.linegate_member)(C.calloc(C.size_t(len(rows)+1), C.size_t(unsafe.Sizeof(C.linegate_member{}))))
+	copy(unsafe.Slice(first, len(rows)), rows)
+	return shape{first, C.size_t(len(rows))}
+}
+
+// rowOf gives the row of a type, without its name.
+func rowOf(of reflect.Type, within []reflect.Type) (C.linegate_member, error) {
+	row := C.linegate_member{size: C.size_t(unsafe.Sizeof(C.linegate_member{}))}
+	pointer := reflect.PointerTo(of)
+	switch {
+	case of.Kind() == reflect.Pointer:
+		row, err := rowOf(of.Elem(), within)
+		row.optional = 1
+		return row, err
+	case pointer.Implements(unmarshaler):
+		// It reads any value itself.
+		return row, nil
+	case pointer.Implements(textUnmarshaler):
+		row._type = C.LINEGATE_TYPE_STRING
+		return row, nil
+	}
+	switch of.Kind() {
+	case reflect.Bool:
+		row._type = C.LINEGATE_TYPE_BOOLEAN
+	case reflect.String:
+		row._type = C.LINEGATE_TYPE_STRING
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		row._type = C.LINEGATE_TYPE_INTEGER
+		row.max = C.int64_t(1)<<(of.Bits()-1) - 1
+		row.min = -row.max - 1
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		row._type = C.LINEGATE_TYPE_INTEGER
+		row.max = math.MaxInt64
+		if of.Bits() < 64 {
+			row.max = C.int64_t(1)<<of.Bits() - 1
+		}
+	case reflect.Float32, reflect.Float64:
+		row._type = C.LINEGATE_TYPE_NUMBER
+	case reflect.Struct:
+		inner, err := newShape(of, within)
+		row._type, row.members, row.members_len = C.LINEGATE_TYPE_OBJECT, inner.rows, inner.len
+		return row, err
+	case reflect.Slice, reflect.Array:
+		if of.Elem().Kind() == reflect.Uint8 {
+			return row, fmt.Errorf("%s is bytes: take a string", of)
+		}
+		element, err := rowOf(of.Elem(), within)
+		row._type = C.LINEGATE_TYPE_ARRAY
+		inner := inC([]C.linegate_member{element})
+		row.members, row.members_len = inner.rows, inner.len
+		return row, err
+	default:
+		return row, fmt.Errorf("%s can't be held to its members: take json.RawMessage", of)
+	}
+	return row, nil
+}
