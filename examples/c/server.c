@@ -3,9 +3,9 @@
 
        cc server.c $(pkg-config --cflags --libs linegate) -o server && ./server [FILE]
 
-   Three things keep it safe. Nothing reaches a handler but lines that the gate accepted; a tool runs only with a ticket
-   that the policy granted and that holds once; and nothing but what a second gate accepted reaches standard output, which
-   was moved out of the reach of prints. */
+   Four things keep it safe. Nothing reaches a handler but lines that the gate accepted; a tool is given arguments of the types
+   that its row in `actions` says, and nothing else; it runs only with a ticket that the policy granted and that holds once; and
+   nothing but what a second gate accepted reaches standard output, which was moved out of the reach of prints. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 #define REVISION "2025-11-25"
 
-enum { LINE_MAX_BYTES = 65536, IN_FLIGHT = 64, INVALID_PARAMS = -32602, METHOD_NOT_FOUND = -32601, INTERNAL_ERROR = -32603 };
+enum { IN_FLIGHT = 64, METHOD_NOT_FOUND = -32601, INTERNAL_ERROR = -32603 };
 
 struct server {
     linegate *in;    /* judges the client's lines */
@@ -37,7 +37,7 @@ static void write_all(int to, const char *data, size_t len) {
 }
 
 static void send_error(struct server *server, linegate_slice id, int code, const char *message) {
-    char line[LINE_MAX_BYTES];
+    char line[LINEGATE_REPLY_LEN];
     size_t len;
     linegate_status status =
         linegate_write_error(server->out, id, code, message, NULL, 0, line, sizeof line, &len);
@@ -46,96 +46,106 @@ static void send_error(struct server *server, linegate_slice id, int code, const
 }
 
 static void send_result(struct server *server, linegate_slice id, const char *result) {
-    char line[LINE_MAX_BYTES];
-    size_t len;
-    linegate_status status = linegate_write_result(server->out, id, result, strlen(result), line, sizeof line, &len);
+    size_t len = 0, result_len = strlen(result);
+    char *line = NULL;
+    /* The first call says how long the line is. */
+    linegate_status status = linegate_write_result(server->out, id, result, result_len, NULL, 0, &len);
+    if (status == LINEGATE_BUFFER_TOO_SMALL && (line = malloc(len)) != NULL) {
+        status = linegate_write_result(server->out, id, result, result_len, line, len, &len);
+    }
     if (status == LINEGATE_OK) {
         write_all(server->wire, line, len);
     } else {
         fprintf(stderr, "server: a result could not be written: %s\n", linegate_status_name(status));
         send_error(server, id, INTERNAL_ERROR, "The answer is not a line that every client can read.");
     }
+    free(line);
 }
 
-/* A tool: its arguments, and whether it worked. `said` is text without anything that JSON escapes. */
-typedef int tool_function(struct server *server, linegate_slice arguments, char *said, size_t cap);
+/* A tool: its arguments in the order of its members, and whether it worked. `said` is text without anything that JSON escapes. */
+typedef int tool_function(struct server *server, const linegate_slice *values, char *said, size_t cap);
 
-static int integer(linegate_slice arguments, const char *name, int64_t *value) {
-    linegate_slice member;
-    return linegate_get(arguments, name, &member) == LINEGATE_OK && linegate_integer(member, value) == LINEGATE_OK;
-}
-
-static int add(struct server *server, linegate_slice arguments, char *said, size_t cap) {
-    int64_t a, b;
+static int add(struct server *server, const linegate_slice *values, char *said, size_t cap) {
+    int64_t a = 0, b = 0;
     (void)server;
-    if (!integer(arguments, "a", &a) || !integer(arguments, "b", &b)) {
-        snprintf(said, cap, "add needs a and b, two integers.");
-        return 0;
-    }
+    linegate_integer(values[0], &a);
+    linegate_integer(values[1], &b);
     /* The gate lets no integer beyond 2^53-1 through, so the sum can't overflow. */
     snprintf(said, cap, "%lld", (long long)(a + b));
     return 1;
 }
 
-static int record(struct server *server, linegate_slice arguments, char *said, size_t cap) {
-    char text[1024] = "";
-    size_t len;
-    linegate_slice member;
-    if (linegate_get(arguments, "text", &member) == LINEGATE_OK
-        && linegate_string(member, text, sizeof text, &len) != LINEGATE_OK) {
-        snprintf(said, cap, "record takes text, a string of at most 1023 bytes.");
-        return 0;
-    }
+static int record(struct server *server, const linegate_slice *values, char *said, size_t cap) {
+    /* Unescaped a string is no longer than it was written. */
+    size_t len = 0, room = values[0].len + 1;
+    char *text = calloc(room, 1);
     FILE *file = server->file ? fopen(server->file, "a") : NULL;
-    if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file) != 0) {
-        snprintf(said, cap, "The file can't be written.");
-        return 0;
-    }
-    snprintf(said, cap, "recorded");
-    return 1;
+    int worked = text && file
+        && (values[1].data == NULL || fprintf(file, "%.*s ", (int)values[1].len, values[1].data) > 0)
+        && (values[0].data == NULL || linegate_string(values[0], text, room, &len) == LINEGATE_OK)
+        && fwrite(text, 1, len, file) == len && fputc('\n', file) == '\n';
+    if (file && fclose(file) != 0) worked = 0;
+    free(text);
+    snprintf(said, cap, worked ? "recorded" : "The file can't be written.");
+    return worked;
 }
 
-static const struct tool {
-    const char *name;
-    tool_function *run;
-    const char *description;
-} tools[] = {
-    { "add", add,
-        "{\"name\":\"add\",\"description\":\"Adds two integers.\",\"inputSchema\":{\"type\":\"object\",\"properties\":"
-        "{\"a\":{\"type\":\"integer\"},\"b\":{\"type\":\"integer\"}},\"required\":[\"a\",\"b\"]}}" },
-    { "record", record,
-        "{\"name\":\"record\",\"description\":\"Appends a line to a file: its text, if it has one.\",\"inputSchema\":"
-        "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"}}}}" },
+static const linegate_member add_members[] = {
+    { .size = sizeof(linegate_member), .name = "a", .type = LINEGATE_TYPE_INTEGER },
+    { .size = sizeof(linegate_member), .name = "b", .type = LINEGATE_TYPE_INTEGER },
+};
+static const linegate_member record_members[] = {
+    { .size = sizeof(linegate_member), .name = "text", .type = LINEGATE_TYPE_STRING, .optional = 1 },
+    { .size = sizeof(linegate_member), .name = "n", .type = LINEGATE_TYPE_INTEGER, .optional = 1 },
 };
 
-static const struct tool *find(linegate_slice name) {
-    char text[64];
-    size_t len;
-    if (linegate_string(name, text, sizeof text, &len) != LINEGATE_OK) return NULL;
-    for (size_t at = 0; at < sizeof tools / sizeof *tools; at++) {
-        if (strlen(tools[at].name) == len && !memcmp(tools[at].name, text, len)) return &tools[at];
-    }
-    return NULL;
+/* Your tools: what the gate holds their arguments to, and what runs them and tells of them, in the same order. */
+enum { TOOLS = 2, MEMBERS_MAX = 2 };
+static const linegate_action actions[TOOLS] = {
+    { .size = sizeof(linegate_action), .name = "add", .members = add_members, .members_len = 2 },
+    { .size = sizeof(linegate_action), .name = "record", .members = record_members, .members_len = 2 },
+};
+static const struct tool {
+    tool_function *run;
+    const char *description;
+} tools[TOOLS] = {
+    { add,
+        "{\"name\":\"add\",\"description\":\"Adds two integers.\",\"inputSchema\":{\"type\":\"object\",\"properties\":"
+        "{\"a\":{\"type\":\"integer\"},\"b\":{\"type\":\"integer\"}},\"required\":[\"a\",\"b\"],\"additionalProperties\":false}}" },
+    { record,
+        "{\"name\":\"record\",\"description\":\"Appends a line to a file: its number and its text.\",\"inputSchema\":"
+        "{\"type\":\"object\",\"properties\":{\"text\":{\"type\":\"string\"},\"n\":{\"type\":\"integer\"}},\"additionalProperties\":false}}" },
+};
+
+/* Your policy: whether a call may run at all. It sees the tool and arguments that fit it, and it alone decides. */
+static int allowed(const linegate_action *action, const linegate_slice *values) {
+    (void)values;
+    return action != NULL;
 }
 
-/* Your policy: whether a call may run at all. It sees the whole message, and it alone decides. */
-static int allowed(const struct tool *tool, linegate_slice arguments) {
-    return tool != NULL && linegate_type(arguments) == LINEGATE_TYPE_OBJECT;
+/* A line or a call that was refused: told to people on standard error, and to the client where an answer is due. */
+static void refuse(struct server *server) {
+    linegate_event event = { .size = sizeof event };
+    char reply[LINEGATE_REPLY_LEN];
+    size_t len;
+    if (linegate_refusal(server->in, &event) != LINEGATE_OK) return;
+    fprintf(stderr, "server: line %llu refused: %d %s, byte %zu: %s\n", (unsigned long long)event.sequence,
+        (int)event.status, linegate_status_name(event.status), event.offset, linegate_status_message(event.status));
+    if (linegate_reply(server->in, reply, sizeof reply, &len) == LINEGATE_OK) write_all(server->wire, reply, len);
 }
 
 static void call(struct server *server, const linegate_event *event) {
-    linegate_slice name = { NULL, 0 }, arguments = { NULL, 0 };
+    linegate_slice values[MEMBERS_MAX];
     char said[256], result[512];
-    linegate_get(event->params, "name", &name);
-    linegate_get(event->params, "arguments", &arguments);
-    const struct tool *tool = find(name);
-    linegate_authorize(server->in, event->ticket, allowed(tool, arguments));
-    /* Where the tool runs, and nowhere else: a ticket that was granted, and not used. */
-    if (linegate_authorized(server->in, event->ticket) != LINEGATE_OK) {
-        send_error(server, event->id, INVALID_PARAMS, "There is no such tool, or it may not be called so.");
+    size_t which;
+    if (linegate_call(server->in, event->ticket, actions, TOOLS, &which, values, MEMBERS_MAX) != LINEGATE_OK
+        || linegate_authorize(server->in, event->ticket, allowed(&actions[which], values)) != LINEGATE_OK) {
+        refuse(server);
         return;
     }
-    int worked = tool->run(server, arguments, said, sizeof said);
+    /* Where the tool runs, and nowhere else: a ticket that was granted, and not used. */
+    if (linegate_authorized(server->in, event->ticket) != LINEGATE_OK) return;
+    int worked = tools[which].run(server, values, said, sizeof said);
     snprintf(result, sizeof result, "{\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],\"isError\":%s}", said,
         worked ? "false" : "true");
     send_result(server, event->id, result);
@@ -144,7 +154,7 @@ static void call(struct server *server, const linegate_event *event) {
 static void list(struct server *server, const linegate_event *event) {
     char result[4096];
     size_t len = (size_t)snprintf(result, sizeof result, "{\"tools\":[");
-    for (size_t at = 0; at < sizeof tools / sizeof *tools; at++) {
+    for (size_t at = 0; at < TOOLS; at++) {
         len += (size_t)snprintf(result + len, sizeof result - len, "%s%s", at ? "," : "", tools[at].description);
     }
     snprintf(result + len, sizeof result - len, "]}");
@@ -173,15 +183,6 @@ static void handle(struct server *server, const linegate_event *event) {
     }
 }
 
-/* One refused line: told to people on standard error, and to the client where an answer is due. */
-static void refuse(struct server *server, const linegate_event *event) {
-    char reply[LINEGATE_REPLY_LEN];
-    size_t len;
-    fprintf(stderr, "server: line %llu refused: %d %s, byte %zu: %s\n", (unsigned long long)event->sequence,
-        (int)event->status, linegate_status_name(event->status), event->offset, linegate_status_message(event->status));
-    if (linegate_reply(server->in, reply, sizeof reply, &len) == LINEGATE_OK) write_all(server->wire, reply, len);
-}
-
 static void serve(struct server *server) {
     char buffer[16384];
     linegate_event event = { .size = sizeof event };
@@ -195,20 +196,20 @@ static void serve(struct server *server) {
             if (status == LINEGATE_OK) handle(server, &event);
             else if (status == LINEGATE_NEED_MORE) continue;
             else if (status == LINEGATE_CLOSED || status > LINEGATE_CLOSED) return;
-            else refuse(server, &event);
+            else refuse(server);
             if (event.closes) return;
         }
     }
-    if (linegate_finish(server->in, &event) == LINEGATE_TRUNCATED) refuse(server, &event);
+    if (linegate_finish(server->in, &event) == LINEGATE_TRUNCATED) refuse(server);
 }
 
-/* A gate for one direction, in memory of its own. */
+/* A gate for one direction, whose memory grows with the longest line, up to the default limit. A program that may not ask for
+   memory takes linegate_init and a max_frame of its own. */
 static linegate *gate_for(uint32_t direction, uint32_t policy) {
     linegate_options options = { .size = sizeof options, .direction = direction, .policy = policy,
-        .revision = LINEGATE_REVISION_2025_11_25, .max_frame = LINE_MAX_BYTES, .max_keys = 4096 };
-    size_t len = linegate_storage_size(&options);
+        .revision = LINEGATE_REVISION_2025_11_25 };
     linegate *gate = NULL;
-    linegate_status status = linegate_init(malloc(len), len, &options, &gate);
+    linegate_status status = linegate_new(&options, &gate);
     if (status != LINEGATE_OK) fprintf(stderr, "server: %s\n", linegate_status_message(status));
     return gate;
 }
@@ -225,6 +226,8 @@ int main(int argc, char **argv) {
     linegate_tracker *tracker;
     if (linegate_tracker_init(malloc(len), len, IN_FLIGHT, server.in, server.out, &tracker) != LINEGATE_OK) return 2;
     serve(&server);
-    /* The storage is the program's own: it goes with it. */
+    linegate_free(server.in);
+    linegate_free(server.out);
+    free(tracker);
     return 0;
 }

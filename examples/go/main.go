@@ -19,20 +19,17 @@ import (
 
 const revision = "2025-11-25"
 
-const (
-	invalidParams  = -32602
-	methodNotFound = -32601
-)
+const methodNotFound = -32601
 
-// What a tool takes. Members that it doesn't have are refused.
+// What a tool takes. Members that it doesn't have are refused, and so are calls without those that aren't omitempty.
 type (
 	addition struct {
 		A int64 `json:"a"`
 		B int64 `json:"b"`
 	}
 	note struct {
-		Text string `json:"text"`
-		N    int64  `json:"n"`
+		Text string `json:"text,omitempty"`
+		N    int64  `json:"n,omitempty"`
 	}
 )
 
@@ -46,8 +43,6 @@ type server struct {
 	out  *linegate.Writer
 	wire io.Writer
 	file string
-	// Whether initialize was answered.
-	begun bool
 }
 
 func main() {
@@ -69,6 +64,10 @@ func run() error {
 	}
 	out, err := linegate.NewWriter(wire, linegate.Options{Revision: revision})
 	if err != nil {
+		return err
+	}
+	// What may come when, and that no id is used twice, the gates see to together.
+	if _, err := linegate.NewTracker(gate, out.Gate(), 64); err != nil {
 		return err
 	}
 	s := &server{gate: gate, out: out, wire: wire}
@@ -128,13 +127,10 @@ func (s *server) handle(event *linegate.Event) error {
 	}
 	switch {
 	case event.Method == "initialize":
-		s.begun = true
 		return s.result(event, json.RawMessage(`{"protocolVersion":"`+revision+`","capabilities":{"tools":{}},`+
 			`"serverInfo":{"name":"linegate-go-example","version":"1"}}`))
 	case event.Method == "ping":
 		return s.result(event, json.RawMessage(`{}`))
-	case !s.begun:
-		return s.fault(event, -32600, "Send initialize first.")
 	case event.Method == "tools/list":
 		return s.result(event, json.RawMessage(tools))
 	case event.Method == "tools/call":
@@ -147,13 +143,7 @@ func (s *server) handle(event *linegate.Event) error {
 func allowed[T any](string, T) bool { return true }
 
 func (s *server) call(event *linegate.Event) error {
-	var params struct {
-		Name string `json:"name"`
-	}
-	if err := json.Unmarshal(event.Params, &params); err != nil {
-		return s.fault(event, invalidParams, "The params can't be read.")
-	}
-	switch params.Name {
+	switch event.Tool() {
 	case "add":
 		return execute(s, event, func(_ string, arguments addition) (string, error) {
 			return fmt.Sprint(arguments.A + arguments.B), nil
@@ -168,18 +158,21 @@ func (s *server) call(event *linegate.Event) error {
 			return "recorded", errors.Join(err, file.Close())
 		})
 	}
-	return s.fault(event, invalidParams, "There is no tool of that name.")
+	_, err := s.refused(event.Refuse(linegate.UnknownTool))
+	return err
 }
 
 // execute takes a call through its stages: arguments of the tool's type, the policy, and the action, once.
 func execute[T any](s *server, event *linegate.Event, action func(string, T) (string, error)) error {
 	typed, err := linegate.ArgumentsOf[T](event)
 	if err != nil {
-		return s.said(event, "The arguments are not those of the tool.", true)
+		_, err = s.refused(err)
+		return err
 	}
 	authorized, err := typed.Authorize(allowed)
 	if err != nil {
-		return s.fault(event, invalidParams, "The call is not allowed.")
+		_, err = s.refused(err)
+		return err
 	}
 	var text string
 	err = authorized.Execute(func(tool string, arguments T) error {
