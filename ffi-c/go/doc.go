@@ -1,17 +1,25 @@
 // Package linegate is a gate for newline-delimited JSON-RPC and MCP on standard input and output: bytes in, checked
 // messages or a reason out.
 //
-// The quickest way in front of a server is [NewReader] around its input and [NewWriter] around its output, with
-// [GuardStdout] called first of all in main:
+// The quickest way in front of a server is [NewSession], a [Reader] around its input and a [Writer] around its output in one session,
+// with [GuardStdout] called first of all in main:
 //
 //	wire, release, err := linegate.GuardStdout()
 //	...
-//	in, err := linegate.NewReader(os.Stdin, linegate.Options{Replies: wire})
-//	out, err := linegate.NewWriter(wire, linegate.Options{})
+//	in, out, err := linegate.NewSession(os.Stdin, wire, linegate.Options{})
 //	transport := &mcp.IOTransport{Reader: in, Writer: out}
 //
 // A server that acts on messages itself takes a [Gate], and lets a call run only as an [Authorized] value, which nobody
 // can make but the gate.
+//
+// # Getting it
+//
+// The module belongs to the C library of the same version and is installed with it: make install PREFIX=DIR puts it into
+// DIR/share/linegate/go. Its path has no host, so no proxy has it; a program says where it lies:
+//
+//	go mod edit -require=linegate@v0.0.0 -replace=linegate=DIR/share/linegate/go
+//
+// Who keeps a copy under a path of his own changes its go.mod, and nothing else: the package imports nothing of itself.
 //
 // The package is a thin layer over the C library, which it finds by pkg-config: run make install first. The library keeps no
 // pointer to Go memory: what it lends lies in its own memory, and is copied before it is handed on.

@@ -1,5 +1,5 @@
-// A server on the official Go SDK with the gate on both sides of it: a Reader in front of its input, a Writer in front of
-// standard output, which is guarded. Its tool `echo` prints to standard output as well, as careless tools do; `record` appends a
+// A server on the official Go SDK with gates on both sides of it, in one session: a Reader in front of its input, a Writer in front
+// of standard output, which is guarded. Its tool `echo` prints to standard output as well, as careless tools do; `record` appends a
 // line to the file that is the first argument.
 package main
 
@@ -27,13 +27,9 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	in, err := linegate.NewReader(os.Stdin, linegate.Options{
+	in, out, err := linegate.NewSession(os.Stdin, wire, linegate.Options{
 		OnRefusal: func(refusal *linegate.Refusal) { fmt.Fprintln(os.Stderr, refusal) },
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	out, err := linegate.NewWriter(wire, linegate.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
