@@ -328,7 +328,9 @@ impl World<'_> {
             }
         };
         assert!(!ok || out.get(..len).is_some_and(|line| line.iter().position(|byte| *byte == b'\n') == Some(len - 1)));
-        self.forget(which);
+        if !gate.is_null() {
+            self.forget(which);
+        }
     }
 
     /// Looks for the call in a table of random rows.
@@ -546,11 +548,16 @@ impl World<'_> {
                 }
                 6 => {
                     note!(linegate_finish, linegate_finish(gate, &raw mut said));
-                    self.forget(which);
+                    // A call that was told to be wrong has ended nothing.
+                    if !gate.is_null() && said.size > 0 {
+                        self.forget(which);
+                    }
                 }
                 7 => {
                     note!(linegate_reset, linegate_reset(gate));
-                    self.forget(which);
+                    if !gate.is_null() {
+                        self.forget(which);
+                    }
                 }
                 8 => {
                     let piece = self.piece();
