@@ -24,18 +24,21 @@
 //             linegate_status status = linegate_feed(gate, buffer + at, (size_t)got - at, &used, &event);
 //             at += used;                                       // 0 beside a refusal that came before its line's end
 //             if (status == LINEGATE_OK) {
-//                 linegate_authorize(gate, event.ticket, policy(&event));
-//                 execute(gate, &event);                        // asks linegate_authorized(gate, event.ticket) first
-//             } else if (status == LINEGATE_NEED_MORE) {
-//                 // A line that isn't whole yet, or the rest of one that was refused.
-//             } else if (status == LINEGATE_CLOSED) {
-//                 return 1;                                     // the session is over: nothing is judged any more
-//             } else {
+//                 size_t which;
+//                 linegate_slice values[MEMBERS];
+//                 status = linegate_call(gate, event.ticket, table, ACTIONS, &which, values, MEMBERS);
+//                 if (status == LINEGATE_ABSENT) answer(&event);    // initialize, ping, a response: no tool of the table
+//                 if (status == LINEGATE_OK) status = linegate_authorize(gate, event.ticket, policy(which, values));
+//                 if (status == LINEGATE_OK) execute(gate, &event, which, values);    // asks linegate_authorized first
+//             }
+//             if (status == LINEGATE_CLOSED) return 1;              // the session is over: nothing is judged any more
+//             if (status > 100) {                                   // a line or a call was refused
 //                 char reply[LINEGATE_REPLY_LEN];
 //                 size_t reply_len;
 //                 linegate_reply(gate, reply, sizeof reply, &reply_len);    // 0 bytes where none is due
 //                 write_all(1, reply, reply_len);
 //             }
+//             // LINEGATE_NEED_MORE: a line that isn't whole yet, or the rest of one that was refused.
 //         }
 //     }
 //     linegate_event end = { .size = sizeof end };
@@ -47,10 +50,12 @@
 //
 // - A function returns a linegate_status unless it says otherwise: 0 (LINEGATE_OK), a small number that is no fault, or a
 //   code. It never sets errno, prints, allocates (but for linegate_new) or keeps a pointer to the caller's memory (but to
-//   the storage that it was given to keep).
-// - Structs that a caller fills or lets fill begin with their size, so that both sides may grow: set it to sizeof.
-// - Storage is the caller's. Slices of an event lie in the gate's storage, and live until the next call with that gate
-//   that takes it without const.
+//   the storage that it was given to keep, and to a table for linegate_call while the event lives).
+// - Structs that a caller fills or lets fill begin with their size, so that both sides may grow: set it to sizeof, in each
+//   row of a table too.
+// - Storage is the caller's. Slices of an event lie in the gate's storage and live as long as the event, which is over, with its
+//   ticket and its refusal, at the gate's next one: linegate_feed, linegate_finish, linegate_reset, linegate_check_line or
+//   linegate_write_... of the same gate. linegate_call, linegate_refuse and linegate_authorize leave it.
 // - A gate, with its tracker, belongs to one thread at a time. Gates share nothing: there may be any number.
 // - A pointer is to be good for what is read or written through it. NULL and misaligned pointers are told (901), and so
 //   are calls that make no sense in their order (904); pointers to other things can't be.
@@ -309,7 +314,7 @@ typedef struct linegate_options {
 } linegate_options;
 
 // Bytes that belong to somebody else; not NUL-terminated. Absent: `data` NULL, `len` 0. Those of an event lie in the
-// gate's storage, never in the caller's input, and live until the next call with that gate that isn't const.
+// gate's storage, never in the caller's input, and live as long as the event.
 typedef struct linegate_slice {
     // The first of them.
     const char *data;
@@ -336,7 +341,7 @@ typedef struct linegate_event {
     linegate_status status;
     // LINEGATE_KIND_...: what the accepted message is.
     uint32_t kind;
-    // What linegate_authorize and linegate_authorized want to see. 0 unless a line was accepted.
+    // What linegate_call, linegate_authorize and linegate_authorized want to see. 0 unless a line was accepted.
     uint64_t ticket;
     // The ordinal of the line in its session, from 1; 0 where there is no verdict.
     uint64_t sequence;
@@ -357,7 +362,7 @@ typedef struct linegate_event {
     // Bytes of the line before its line feed, a carriage return counted; of a line that was refused before its end, those up
     // to the decision.
     size_t length;
-    // Of a refused line: the JSON-RPC code of the reply, 0 where none is due.
+    // Of a refused line: the JSON-RPC code of the reply, 0 where none is due, or where it is the result of a tool (502).
     int32_t rpc_code;
     // Of a refused line: 1 where a reply should go out (see linegate_reply), else 0.
     uint32_t reply_due;
@@ -740,7 +745,7 @@ linegate_status linegate_init(void *storage,
 // Returns: 0, a line was accepted; 1, no line has ended; 101 to 459, a line was refused, and has had no effect; 905, the
 // session is over and the input was consumed unread; 901 where gate, consumed, event, or data of some length is NULL or
 // misaligned; 903 where event->size was not set (nothing is consumed then).
-// Owner: the input stays the caller's and isn't kept; the event lends from the gate's storage until the next call that isn't const.
+// Owner: the input stays the caller's and isn't kept; the event lends from the gate's storage until the gate's next event.
 // Thread: one at a time for each gate.
 linegate_status linegate_feed(struct linegate *gate,
                               const void *data,
@@ -794,6 +799,16 @@ linegate_status linegate_settlement(const struct linegate *gate,
                                     char *out,
                                     size_t cap,
                                     size_t *len);
+
+// The refusal that is the gate's last: of the line that linegate_feed refused, or of a call that linegate_call, linegate_refuse or
+// linegate_authorize did. Set event->size.
+//
+// Where a reply is due that is the result of a tool (502 from 2025-11-25 on), event->rpc_code is 0 beside it.
+//
+// Returns: 0, and event->status has the code; 904, the last event was no refusal; 903, the size was not set; 901.
+// Owner: the event lends from the gate's storage until the gate's next event. Thread: one at a time for each gate.
+linegate_status linegate_refusal(const struct linegate *gate,
+                                 struct linegate_event *event);
 
 // The audit record of the refusal that was the gate's last event. Set record->size.
 //
@@ -896,16 +911,6 @@ linegate_status linegate_refuse(struct linegate *gate,
                                 int32_t rpc_code,
                                 struct linegate_slice value);
 
-// The refusal that is the gate's last: of the line that linegate_feed refused, or of a call that linegate_call, linegate_refuse or
-// linegate_authorize did. Set event->size.
-//
-// Where a reply is due that is the result of a tool (502 from 2025-11-25 on), event->rpc_code is 0 beside it.
-//
-// Returns: 0, and event->status has the code; 904, the last event was no refusal; 903, the size was not set; 901.
-// Owner: the event lends from the gate's storage until the gate's next event. Thread: one at a time for each gate.
-linegate_status linegate_refusal(const struct linegate *gate,
-                                 struct linegate_event *event);
-
 // Records the host's decision on the message of the last event: allowed is 0 for no, anything else for yes. To be called by
 // the one place that holds the host's policy; there is one decision for each message. With linegate_call before it, the policy
 // sees arguments that fit.
@@ -995,7 +1000,7 @@ linegate_status linegate_write_result(struct linegate *gate,
 // Writes the error that answers a request: code as JSON-RPC has it, message as NUL-terminated UTF-8, which is escaped, and data as
 // JSON text; data may be NULL where data_len is 0. An absent id leaves the member out; a slice that holds null says null.
 //
-// Everything else is as of linegate_write_line.
+// Everything else is as of linegate_write_line; 201 also where the message is no UTF-8.
 linegate_status linegate_write_error(struct linegate *gate,
                                      struct linegate_slice id,
                                      int32_t code,

@@ -60,7 +60,7 @@ pub use mcp::Revision;
 pub use message::Message;
 pub use options::{BadOptions, Batches, ErrorId, Options, Policy};
 pub use refusal::{REPLY_LEN, Refusal};
-pub use response::TooSmall;
+pub use response::{Line, TooSmall};
 pub use rpc::Kind;
 pub use session::{Slot, Tracker};
 pub use standing::Counters;

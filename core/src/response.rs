@@ -18,15 +18,16 @@ impl fmt::Display for TooSmall {
 
 impl core::error::Error for TooSmall {}
 
-/// A line that is being written.
-pub(crate) struct Line<'o> {
+/// A response line that is being written, for a host that composes its own. Nothing judges it but the gate that it is given to.
+pub struct Line<'o> {
     out: &'o mut [u8],
     len: usize,
 }
 
 impl<'o> Line<'o> {
-    /// The beginning of a response, up to what it says.
-    pub(crate) fn response(out: &'o mut [u8], id: Option<&[u8]>) -> Self {
+    /// The beginning of a response, up to what it says: the id as it is to be written, quotes included.
+    #[must_use]
+    pub fn response(out: &'o mut [u8], id: Option<&[u8]>) -> Self {
         let mut line = Self { out, len: 0 };
         line.put(b"{\"jsonrpc\":\"2.0\",");
         if let Some(id) = id {
@@ -37,7 +38,8 @@ impl<'o> Line<'o> {
         line
     }
 
-    pub(crate) fn put(&mut self, bytes: &[u8]) {
+    /// Bytes as they are.
+    pub fn put(&mut self, bytes: &[u8]) {
         let end = self.len.saturating_add(bytes.len());
         if let Some(place) = self.out.get_mut(self.len..end) {
             place.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
@@ -46,7 +48,7 @@ impl<'o> Line<'o> {
     }
 
     /// An error: its code, and its message up to the closing quote.
-    pub(crate) fn begin_error(&mut self, code: i32) {
+    pub fn begin_error(&mut self, code: i32) {
         self.put(b"\"error\":{\"code\":");
         self.put_integer(code);
         self.put(b",\"message\":\"");
@@ -80,7 +82,7 @@ impl<'o> Line<'o> {
     }
 
     /// A text inside the quotes of a JSON string. What some reader takes for a line's end is escaped as well.
-    pub(crate) fn put_inside(&mut self, text: &str) {
+    pub fn put_inside(&mut self, text: &str) {
         let mut rest = text;
         while let Some((at, letter)) = rest.char_indices().find(|(_, letter)| must_be_escaped(*letter)) {
             let (plain, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
@@ -124,10 +126,20 @@ impl<'o> Line<'o> {
         self.put(digits.get(at..).unwrap_or_default());
     }
 
-    /// The end of the message and of its line.
-    pub(crate) fn end(mut self) -> Result<usize, TooSmall> {
+    /// The end of the message and of its line; gives its length.
+    ///
+    /// # Errors
+    /// [`TooSmall`] (902) where the slice is shorter; nothing of use is in it then.
+    pub fn end(mut self) -> Result<usize, TooSmall> {
         self.put(b"}\n");
         if self.len > self.out.len() { Err(TooSmall { needed: self.len }) } else { Ok(self.len) }
+    }
+}
+
+impl fmt::Debug for Line<'_> {
+    /// Shows the length, never the content.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Line").field("len", &self.len).finish_non_exhaustive()
     }
 }
 

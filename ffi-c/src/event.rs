@@ -22,7 +22,7 @@ pub const LINEGATE_KIND_ERROR: u32 = 4;
 pub const LINEGATE_KIND_BATCH: u32 = 5;
 
 /// Bytes that belong to somebody else; not NUL-terminated. Absent: `data` NULL, `len` 0. Those of an event lie in the
-/// gate's storage, never in the caller's input, and live until the next call with that gate that isn't const.
+/// gate's storage, never in the caller's input, and live as long as the event.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linegate_slice {
@@ -67,7 +67,7 @@ pub struct linegate_event {
     pub status: linegate_status,
     /// LINEGATE_KIND_...: what the accepted message is.
     pub kind: u32,
-    /// What linegate_authorize and linegate_authorized want to see. 0 unless a line was accepted.
+    /// What linegate_call, linegate_authorize and linegate_authorized want to see. 0 unless a line was accepted.
     pub ticket: u64,
     /// The ordinal of the line in its session, from 1; 0 where there is no verdict.
     pub sequence: u64,
@@ -88,7 +88,7 @@ pub struct linegate_event {
     /// Bytes of the line before its line feed, a carriage return counted; of a line that was refused before its end, those up
     /// to the decision.
     pub length: usize,
-    /// Of a refused line: the JSON-RPC code of the reply, 0 where none is due.
+    /// Of a refused line: the JSON-RPC code of the reply, 0 where none is due, or where it is the result of a tool (502).
     pub rpc_code: i32,
     /// Of a refused line: 1 where a reply should go out (see linegate_reply), else 0.
     pub reply_due: u32,

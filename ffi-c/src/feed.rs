@@ -1,17 +1,17 @@
-//! The gate: bytes in, one event a line out, and what can be asked of it between two feeds.
+//! The gate: bytes in, one event a line out.
 
 use core::ffi::{c_char, c_void};
 use core::mem;
 use core::slice;
 
-use gate::{Event, Fed, Gate, Options, Refusal, Stage, Switches, TooSmall};
+use gate::{Event, Fed, Gate, Options, Refusal, Switches};
 
-use crate::event::{linegate_counters, linegate_event, linegate_record};
+use crate::event::linegate_event;
 use crate::grow;
 use crate::session::linegate_tracker;
 use crate::status::{
-    LINEGATE_BAD_OPTIONS, LINEGATE_BUFFER_TOO_SMALL, LINEGATE_CLOSED, LINEGATE_NEED_MORE, LINEGATE_NULL_ARGUMENT,
-    LINEGATE_OK, LINEGATE_STALE_EVENT, LINEGATE_TRAILING_BYTES, linegate_status,
+    LINEGATE_BAD_OPTIONS, LINEGATE_CLOSED, LINEGATE_NEED_MORE, LINEGATE_NULL_ARGUMENT, LINEGATE_OK,
+    LINEGATE_STALE_EVENT, LINEGATE_TRAILING_BYTES, linegate_status,
 };
 use crate::storage::Memory;
 use crate::ticket::Tickets;
@@ -155,11 +155,6 @@ pub(crate) const unsafe fn kept(refusal: Refusal<'_>) -> Refusal<'static> {
     unsafe { mem::transmute::<Refusal<'_>, Refusal<'static>>(refusal) }
 }
 
-/// A status from a result that carries it either way.
-pub(crate) fn status(result: Result<(), linegate_status>) -> linegate_status {
-    result.err().unwrap_or(LINEGATE_OK)
-}
-
 /// Tells an event and its status.
 ///
 /// # Safety
@@ -204,7 +199,7 @@ pub(crate) unsafe fn output<'a>(out: *mut c_char, cap: usize) -> &'a mut [u8] {
 /// Returns: 0, a line was accepted; 1, no line has ended; 101 to 459, a line was refused, and has had no effect; 905, the
 /// session is over and the input was consumed unread; 901 where gate, consumed, event, or data of some length is NULL or
 /// misaligned; 903 where event->size was not set (nothing is consumed then).
-/// Owner: the input stays the caller's and isn't kept; the event lends from the gate's storage until the next call that isn't const.
+/// Owner: the input stays the caller's and isn't kept; the event lends from the gate's storage until the gate's next event.
 /// Thread: one at a time for each gate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_feed(
@@ -301,121 +296,6 @@ pub unsafe extern "C" fn linegate_check_line(
             gate.inside = false;
             let said = gate.judge(line, false);
             tell(event, &said)
-        }
-    })
-}
-
-/// Writes what a core's function writes, and gives its length; of a buffer that is too small, the length that it needs.
-///
-/// # Safety
-/// `len` can be written.
-unsafe fn written(result: Result<usize, TooSmall>, len: *mut usize) -> linegate_status {
-    let (count, status) = match result {
-        Ok(count) => (count, LINEGATE_OK),
-        Err(TooSmall { needed }) => (needed, LINEGATE_BUFFER_TOO_SMALL),
-    };
-    // SAFETY: the caller's promise.
-    unsafe { len.write(count) };
-    status
-}
-
-/// Writes the JSON-RPC error line, line feed at its end, that answers the refusal which was the gate's last event. Only who
-/// owns the one writer of the wire may send it. It is made of the code's text and the id's own bytes.
-///
-/// out may be NULL where cap is 0. *len is the line's length; 0 where no reply is due (event.reply_due); where out is too small,
-/// the length that suffices. LINEGATE_REPLY_LEN bytes always suffice with the default max_id.
-///
-/// Returns: 0; 902, nothing of use was written; 904, the last event was no refusal; 901.
-/// Owner: the line is the caller's. Thread: one at a time for each gate.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn linegate_reply(
-    gate: *const linegate,
-    out: *mut c_char,
-    cap: usize,
-    len: *mut usize,
-) -> linegate_status {
-    boundary!(gate, len; {
-        // SAFETY: the caller's promise, for each of the pointers.
-        unsafe {
-            len.write(0);
-            match (*gate).refusal() {
-                Ok(refusal) => written(refusal.write_reply(output(out, cap)), len),
-                Err(status) => status,
-            }
-        }
-    })
-}
-
-/// Writes the JSON-RPC error line (-32603) for the request that the refused response would have answered, to be sent to the
-/// one who waits for it. Only a gate with a tracker knows of such a request.
-///
-/// *len is 0 where there is none. Everything else is as of linegate_reply.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn linegate_settlement(
-    gate: *const linegate,
-    out: *mut c_char,
-    cap: usize,
-    len: *mut usize,
-) -> linegate_status {
-    boundary!(gate, len; {
-        // SAFETY: the caller's promise, for each of the pointers.
-        unsafe {
-            len.write(0);
-            match (*gate).refusal() {
-                Ok(refusal) => written(refusal.write_settlement(output(out, cap)), len),
-                Err(status) => status,
-            }
-        }
-    })
-}
-
-/// Bytes that suffice for linegate_reply and linegate_settlement with the default max_id; with a larger one, as many more.
-pub const LINEGATE_REPLY_LEN: usize = 1024;
-
-const _: () = assert!(LINEGATE_REPLY_LEN == gate::REPLY_LEN);
-
-/// The audit record of the refusal that was the gate's last event. Set record->size.
-///
-/// Returns: 0; 904, the last event was no refusal; 903, the size was not set; 901.
-/// Owner: the record is the caller's. Thread: one at a time for each gate.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn linegate_audit(gate: *const linegate, record: *mut linegate_record) -> linegate_status {
-    boundary!(gate, record; {
-        // SAFETY: the caller's promise, for each of the pointers.
-        unsafe {
-            let made = (*gate).refusal().map(|refusal| linegate_record::new(&refusal.record()));
-            status(made.and_then(|made| grow::write(record, &made)))
-        }
-    })
-}
-
-/// What the gate has counted since its start or reset. Set counters->size.
-///
-/// Returns: 0; 903, the size was not set; 901. Owner: the counters are the caller's. Thread: one at a time for each gate.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn linegate_get_counters(
-    gate: *const linegate,
-    counters: *mut linegate_counters,
-) -> linegate_status {
-    boundary!(gate, counters; {
-        // SAFETY: the caller's promise, for each of the pointers.
-        unsafe {
-            let counted = (*gate).gate.counters();
-            let made = linegate_counters {
-                size: 0,
-                accepted: counted.accepted,
-                refused: counted.refused_total(),
-                refused_frame: counted.refused(Stage::Frame),
-                refused_json: counted.refused(Stage::Json),
-                refused_rpc: counted.refused(Stage::Rpc),
-                refused_mcp: counted.refused(Stage::Mcp),
-                refused_session: counted.refused(Stage::Session),
-                blank_lines: counted.blank_lines,
-                stripped_crs: counted.stripped_crs,
-                replies: counted.replies,
-                refused_action: counted.refused(Stage::Action),
-            };
-            status(grow::write(counters, &made))
         }
     })
 }

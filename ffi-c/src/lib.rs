@@ -13,6 +13,7 @@
 #[macro_use]
 mod boundary;
 mod grow;
+mod names;
 
 // In the order in which the header tells of them.
 mod status;
@@ -25,7 +26,11 @@ mod event;
 
 mod feed;
 
+mod tell;
+
 mod value;
+
+mod table;
 
 mod action;
 
@@ -47,6 +52,8 @@ pub use options::*;
 pub use session::*;
 pub use status::*;
 pub use storage::*;
+pub use table::*;
+pub use tell::*;
 pub use ticket::*;
 pub use value::*;
 pub use writer::*;

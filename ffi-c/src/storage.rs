@@ -12,7 +12,8 @@ use linegate_host::HeapStorage;
 
 use crate::boundary::is_missing;
 use crate::feed::linegate;
-use crate::options::{self, Complaint, Names, linegate_options, options_of, switches};
+use crate::names::Names;
+use crate::options::{self, Complaint, linegate_options, options_of, switches};
 use crate::status::{
     LINEGATE_BAD_OPTIONS, LINEGATE_BUFFER_TOO_SMALL, LINEGATE_NULL_ARGUMENT, LINEGATE_OK, linegate_status,
 };

@@ -3,84 +3,26 @@
 
 use core::ffi::{CStr, c_char, c_void};
 
-use gate::Cursor;
+use gate::{Cursor, Line, TooSmall};
 
 use crate::event::{linegate_event, linegate_slice};
 use crate::feed::{input, linegate, output};
 use crate::status::{
-    LINEGATE_BUFFER_TOO_SMALL, LINEGATE_CLOSED, LINEGATE_FRAME_EMPTY, LINEGATE_NEED_MORE, LINEGATE_NULL_ARGUMENT,
-    LINEGATE_OK, LINEGATE_STALE_EVENT, LINEGATE_TRAILING_BYTES, linegate_status,
+    LINEGATE_BUFFER_TOO_SMALL, LINEGATE_CLOSED, LINEGATE_FRAME_EMPTY, LINEGATE_INVALID_UTF8, LINEGATE_NEED_MORE,
+    LINEGATE_NULL_ARGUMENT, LINEGATE_OK, LINEGATE_STALE_EVENT, LINEGATE_TRAILING_BYTES, linegate_status,
 };
 
-/// Counts what the buffer can't hold, so that the needed length is known.
-struct Line<'o> {
-    out: &'o mut [u8],
-    len: usize,
-}
-
-impl Line<'_> {
-    fn put(&mut self, bytes: &[u8]) {
-        let end = self.len.saturating_add(bytes.len());
-        if let Some(place) = self.out.get_mut(self.len..end) {
-            // Not copy_from_slice, whose check of the lengths is a path that can panic.
-            place.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        }
-        self.len = end;
-    }
-
-    /// What every line begins with, and the id if there is one.
-    fn begin(&mut self, id: &[u8]) {
-        self.put(b"{\"jsonrpc\":\"2.0\",");
-        if !id.is_empty() {
-            self.put(b"\"id\":");
-            self.put(id);
-            self.put(b",");
-        }
-    }
-
-    /// A text as a JSON string.
-    fn string(&mut self, text: &[u8]) {
-        const DIGITS: [u8; 16] = *b"0123456789abcdef";
-        self.put(b"\"");
-        for byte in text {
-            match byte {
-                b'"' | b'\\' => self.put(&[b'\\', *byte]),
-                0..=0x1F => {
-                    let digit = DIGITS.get(usize::from(byte & 15)).copied().unwrap_or(b'0');
-                    self.put(&[b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), digit]);
-                }
-                _ => self.put(core::slice::from_ref(byte)),
-            }
-        }
-        self.put(b"\"");
-    }
-
-    fn integer(&mut self, value: i32) {
-        if value < 0 {
-            self.put(b"-");
-        }
-        let (mut divisor, rest) = (1_000_000_000_u32, value.unsigned_abs());
-        while divisor > 1 && rest / divisor == 0 {
-            divisor /= 10;
-        }
-        while divisor > 0 {
-            self.put(&[b'0' + (rest / divisor % 10) as u8]);
-            divisor /= 10;
-        }
-    }
-}
-
-/// Judges what was composed, and tells its length if it may go out. `fits` looks at the event of an accepted line.
+/// Judges what was composed in `out`, and tells its length if it may go out. `fits` looks at the event of an accepted line.
 ///
 /// # Safety
 /// `gate` and `len` are as the header asks.
 unsafe fn release(
     gate: *mut linegate,
-    mut line: Line<'_>,
+    out: &[u8],
+    composed: Result<usize, TooSmall>,
     len: *mut usize,
     fits: impl FnOnce(&linegate_event) -> bool,
 ) -> linegate_status {
-    line.put(b"\n");
     // SAFETY: the caller's promise.
     let gate = unsafe { &mut *gate };
     gate.forget();
@@ -90,25 +32,30 @@ unsafe fn release(
     if gate.gate.is_closed() {
         return LINEGATE_CLOSED;
     }
-    let Some(content) = line.out.get(..line.len.saturating_sub(1)).filter(|_| line.len <= line.out.len()) else {
-        // SAFETY: the caller's promise.
-        unsafe { len.write(line.len) };
-        return LINEGATE_BUFFER_TOO_SMALL;
-    };
-    let event = gate.judge(content, true);
-    // Nobody is told the ticket of a line that goes out.
-    gate.tickets.void();
-    match event.status {
-        LINEGATE_OK if fits(&event) => {
-            // SAFETY: the caller's promise.
-            unsafe { len.write(line.len) };
-            LINEGATE_OK
+    let (line_len, status) = match composed {
+        Err(TooSmall { needed }) => (needed, LINEGATE_BUFFER_TOO_SMALL),
+        Ok(line_len) => {
+            let content = out.get(..line_len.saturating_sub(1)).unwrap_or_default();
+            let event = gate.judge(content, true);
+            // Nobody is told the ticket of a line that goes out.
+            gate.tickets.void();
+            match event.status {
+                LINEGATE_OK if fits(&event) => (line_len, LINEGATE_OK),
+                LINEGATE_OK => (0, LINEGATE_TRAILING_BYTES),
+                // Skipped on the way in, but nothing to send.
+                LINEGATE_NEED_MORE => (0, LINEGATE_FRAME_EMPTY),
+                status => (0, status),
+            }
         }
-        LINEGATE_OK => LINEGATE_TRAILING_BYTES,
-        // Skipped on the way in, but nothing to send.
-        LINEGATE_NEED_MORE => LINEGATE_FRAME_EMPTY,
-        status => status,
-    }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { len.write(line_len) };
+    status
+}
+
+/// A response with this id, none where it is empty.
+fn begun<'o>(out: &'o mut [u8], id: &[u8]) -> Line<'o> {
+    Line::response(out, (!id.is_empty()).then_some(id))
 }
 
 /// Whether a slice of an event holds those bytes.
@@ -141,9 +88,17 @@ pub unsafe extern "C" fn linegate_write_line(
         unsafe {
             len.write(0);
             let Some(content) = input(line, line_len) else { return LINEGATE_NULL_ARGUMENT };
-            let mut line = Line { out: output(out, cap), len: 0 };
-            line.put(content);
-            release(gate, line, len, |_| true)
+            let out = output(out, cap);
+            let needed = content.len().saturating_add(1);
+            let composed = match out.get_mut(..needed) {
+                Some(place) => {
+                    // Not copy_from_slice, whose check of the lengths is a path that can panic.
+                    place.iter_mut().zip(content.iter().chain(b"\n")).for_each(|(to, from)| *to = *from);
+                    Ok(needed)
+                }
+                None => Err(TooSmall { needed }),
+            };
+            release(gate, out, composed, len, |_| true)
         }
     })
 }
@@ -167,12 +122,12 @@ pub unsafe extern "C" fn linegate_write_result(
         unsafe {
             len.write(0);
             let (Some(result), id) = (input(result, result_len), id.bytes()) else { return LINEGATE_NULL_ARGUMENT };
-            let mut line = Line { out: output(out, cap), len: 0 };
-            line.begin(id);
+            let out = output(out, cap);
+            let mut line = begun(out, id);
             line.put(b"\"result\":");
             line.put(result);
-            line.put(b"}");
-            release(gate, line, len, |event| holds(event.id, id) && holds(event.result, result))
+            let composed = line.end();
+            release(gate, out, composed, len, |event| holds(event.id, id) && holds(event.result, result))
         }
     })
 }
@@ -180,7 +135,7 @@ pub unsafe extern "C" fn linegate_write_result(
 /// Writes the error that answers a request: code as JSON-RPC has it, message as NUL-terminated UTF-8, which is escaped, and data as
 /// JSON text; data may be NULL where data_len is 0. An absent id leaves the member out; a slice that holds null says null.
 ///
-/// Everything else is as of linegate_write_line.
+/// Everything else is as of linegate_write_line; 201 also where the message is no UTF-8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_write_error(
     gate: *mut linegate,
@@ -198,18 +153,19 @@ pub unsafe extern "C" fn linegate_write_error(
         unsafe {
             len.write(0);
             let (Some(data), id) = (input(data, data_len), id.bytes()) else { return LINEGATE_NULL_ARGUMENT };
-            let mut line = Line { out: output(out, cap), len: 0 };
-            line.begin(id);
-            line.put(b"\"error\":{\"code\":");
-            line.integer(code);
-            line.put(b",\"message\":");
-            line.string(CStr::from_ptr(message).to_bytes());
+            let Ok(message) = CStr::from_ptr(message).to_str() else { return LINEGATE_INVALID_UTF8 };
+            let out = output(out, cap);
+            let mut line = begun(out, id);
+            line.begin_error(code);
+            line.put_inside(message);
+            line.put(b"\"");
             if !data.is_empty() {
                 line.put(b",\"data\":");
                 line.put(data);
             }
-            line.put(b"}}");
-            release(gate, line, len, |event| {
+            line.put(b"}");
+            let composed = line.end();
+            release(gate, out, composed, len, |event| {
                 // An event has no id where the error says null.
                 let id = if id == b"null" { &[] } else { id };
                 let error = Cursor::from_bytes(event.error.bytes());

@@ -411,7 +411,7 @@ static void writing(void) {
     HOLDS(wrote(out, len, "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"a\":[1]}}\n"));
     GIVES(LINEGATE_OK, RESULT("\"x\"", " {} "));
     GIVES(LINEGATE_OK, ERROR("7", "It\t\"broke\"\\\x01", ""));
-    HOLDS(wrote(out, len, "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"It\\u0009\\\"broke\\\"\\\\\\u0001\"}}\n"));
+    HOLDS(wrote(out, len, "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":-32603,\"message\":\"It\\t\\\"broke\\\"\\\\\\u0001\"}}\n"));
     GIVES(LINEGATE_OK, ERROR("null", "Bad", "{\"x\":1}"));
     HOLDS(wrote(out, len, "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32603,\"message\":\"Bad\",\"data\":{\"x\":1}}}\n"));
     GIVES(LINEGATE_OK, linegate_write_error(gate, ABSENT, 0, "Bad", NULL, 0, out, sizeof out, &len));
