@@ -716,7 +716,8 @@ linegate_status linegate_options_check(const struct linegate_options *options,
 // How many bytes of storage linegate_init needs for a gate with these options: about max_frame, 8 * (max_keys +
 // max_depth), the names, and 1 KiB. With the defaults that is about 9 MiB: set the limits on a device.
 //
-// Returns: bytes; 0 where the options are NULL or linegate_init would refuse them. Thread: any.
+// Returns: bytes; 0 where the options are NULL or linegate_init would refuse them, but for what a name is: names are judged by
+// linegate_init and linegate_options_check alone. Thread: any.
 size_t linegate_storage_size(const struct linegate_options *options);
 
 // How the storage of a gate must be aligned, in bytes: at most 16. What malloc gives is aligned so.

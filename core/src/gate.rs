@@ -172,7 +172,8 @@ impl<S: Storage> Gate<S> {
         match verdict {
             Verdict::Accept { loosened, batch, method_len, revisions } => {
                 self.standing.accept();
-                let last = Last { len, content_len, method_len, batch, loosened, revisions };
+                let (stripped, method_len) = (content_len < len, method_len as u8);
+                let last = Last { len, stripped, method_len, batch, loosened, revisions };
                 self.standing.last = inside.is_none().then_some(last);
                 let message = self.message(inside, last);
                 Fed { consumed, event: Event::Message(message) }
@@ -188,13 +189,13 @@ impl<S: Storage> Gate<S> {
 
     #[inline(always)]
     fn message<'a>(&'a mut self, inside: Option<&'a [u8]>, last: Last) -> Message<'a> {
-        let Last { len, content_len, method_len, batch, loosened, revisions } = last;
+        let Last { len, stripped, method_len, batch, loosened, revisions } = last;
         let line = within(inside, self.storage.frame(), len);
-        let text = line.get(..content_len).unwrap_or_default();
+        let text = line.get(..len - usize::from(stripped)).unwrap_or_default();
         let envelope = (!batch).then_some(&self.judge.envelope);
-        let method = envelope
-            .and_then(|envelope| envelope.get(Member::Method))
-            .and_then(|slot| if slot.plain { slot.string(text) } else { self.judge.method.get(..method_len) });
+        let method = envelope.and_then(|envelope| envelope.get(Member::Method)).and_then(|slot| {
+            if slot.plain { slot.string(text) } else { self.judge.method.get(..usize::from(method_len)) }
+        });
         let (options, standing) = (&self.judge.options, &mut self.standing);
         Message { text, line, envelope, method, loosened, revisions, options, standing }
     }

@@ -180,6 +180,27 @@ impl Switches {
     /// The empty set: every rule on.
     pub const NONE: Self = Self(0);
 
+    /// Every switch.
+    const EVERY: Self = {
+        let (mut all, mut rest): (Self, &[Switch]) = (Self::NONE, Switch::ALL);
+        while let Some((switch, behind)) = rest.split_first() {
+            (all, rest) = (all.with(*switch), behind);
+        }
+        all
+    };
+
+    /// The set whose switches' numbers add up to `bits`; `None` where other bits are set.
+    #[must_use]
+    pub const fn from_bits(bits: u32) -> Option<Self> {
+        if bits & !(Self::EVERY.0 as u32) == 0 { Some(Self(bits as u16)) } else { None }
+    }
+
+    /// The numbers of its switches, added up.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.0 as u32
+    }
+
     /// The set with `switch` in it.
     #[must_use]
     pub const fn with(self, switch: Switch) -> Self {

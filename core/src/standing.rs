@@ -53,8 +53,10 @@ pub(crate) struct Standing {
 #[derive(Clone, Copy)]
 pub(crate) struct Last {
     pub(crate) len: usize,
-    pub(crate) content_len: usize,
-    pub(crate) method_len: usize,
+    /// Whether a carriage return was stripped of it.
+    pub(crate) stripped: bool,
+    /// Of a method that was written with escapes.
+    pub(crate) method_len: u8,
     pub(crate) batch: bool,
     pub(crate) loosened: Switches,
     pub(crate) revisions: Set,

@@ -3,7 +3,7 @@
 use core::ffi::c_char;
 use core::ptr;
 
-use gate::{Kind, Message, Record, Refusal, Switch};
+use gate::{Kind, Message, Record, Refusal};
 
 use crate::grow::Grows;
 use crate::status::{LINEGATE_NEED_MORE, LINEGATE_OK, linegate_status, status_of};
@@ -150,10 +150,7 @@ impl linegate_event {
             result: value(message.result()),
             error: value(message.error()),
             length: message.line_len(),
-            loosened: Switch::ALL
-                .iter()
-                .filter(|switch| message.loosened().contains(**switch))
-                .fold(0, |bits, switch| bits | *switch as u32),
+            loosened: message.loosened().bits(),
             ..Self::none(LINEGATE_OK)
         }
     }

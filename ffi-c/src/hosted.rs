@@ -28,7 +28,7 @@ pub unsafe extern "C" fn linegate_new(options: *const linegate_options, gate: *m
             return LINEGATE_NULL_ARGUMENT;
         }
         // SAFETY: the caller's promise.
-        match unsafe { Plan::read(options).map_err(linegate_status::from).and_then(|plan| made(plan)) } {
+        match unsafe { Plan::read::<linegate_status>(options).and_then(|plan| made(plan)) } {
             Ok(made) => {
                 // SAFETY: the caller's promise.
                 unsafe { gate.write(made) };

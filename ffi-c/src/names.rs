@@ -5,7 +5,7 @@ use core::ffi::c_char;
 use gate::Options;
 
 use crate::boundary::is_missing;
-use crate::options::{Complaint, linegate_options};
+use crate::options::{Refused, linegate_options};
 
 /// A list of names in the caller's memory.
 #[derive(Clone, Copy)]
@@ -36,14 +36,14 @@ impl Names {
     ///
     /// # Safety
     /// The caller of the library promised an array of C strings, and `place` is below its length.
-    pub(crate) unsafe fn get<'n>(&self, place: usize) -> Result<&'n str, Complaint> {
+    pub(crate) unsafe fn get<'n, R: Refused>(&self, place: usize) -> Result<&'n str, R> {
         if is_missing(self.first) {
-            return Err(Complaint::missing(self.option));
+            return Err(R::missing(self.option));
         }
         // SAFETY: the promise.
         let name = unsafe { self.first.add(place).read() };
         if name.is_null() {
-            return Err(Complaint::missing(self.option));
+            return Err(R::missing(self.option));
         }
         // Versions may be longer by a byte than names; longer than that none is.
         for len in 0..=256 {
@@ -51,17 +51,17 @@ impl Names {
             if unsafe { name.add(len).read() } == 0 {
                 // SAFETY: these bytes were just read.
                 let bytes = unsafe { core::slice::from_raw_parts(name.cast::<u8>(), len) };
-                return core::str::from_utf8(bytes).map_err(|_| Complaint::bad(self.option, "names are UTF-8"));
+                return core::str::from_utf8(bytes).map_err(|_| R::bad(self.option, "names are UTF-8"));
             }
         }
-        Err(Complaint::bad(self.option, "names are of 255 bytes at most, with a NUL behind them"))
+        Err(R::bad(self.option, "names are of 255 bytes at most, with a NUL behind them"))
     }
 
     /// Whether the core takes them. Of methods and result types each is judged by itself, of versions all together.
     ///
     /// # Safety
     /// As for [`get`](Self::get).
-    pub(crate) unsafe fn check(lists: &[Self; 3], options: &Options) -> Result<(), Complaint> {
+    pub(crate) unsafe fn check<R: Refused>(lists: &[Self; 3], options: &Options) -> Result<(), R> {
         let [methods, result_types, versions] = lists;
         let mut tried = options.clone();
         for list in [methods, result_types] {
@@ -74,7 +74,7 @@ impl Names {
                 *tries = alone;
                 let judged = tried.validate();
                 (tried.methods, tried.result_types) = (&[], &[]);
-                judged?;
+                judged.map_err(R::by_core)?;
             }
         }
         let mut held = [""; MOST_VERSIONS];
@@ -87,6 +87,6 @@ impl Names {
         };
         // SAFETY: as above.
         tried.versions = unsafe { &*core::ptr::from_ref(held) };
-        Ok(tried.validate()?)
+        tried.validate().map_err(R::by_core)
     }
 }

@@ -2,9 +2,7 @@
 
 use core::ffi::c_char;
 
-use gate::{
-    AuditKey, BadOptions, Batches, Direction, ErrorId, Limits, Options, Policy, Profile, Revision, Switch, Switches,
-};
+use gate::{AuditKey, BadOptions, Batches, Direction, ErrorId, Limits, Options, Policy, Profile, Revision, Switches};
 
 use crate::boundary::is_missing;
 use crate::event::linegate_slice;
@@ -167,34 +165,45 @@ pub struct linegate_complaint {
 // SAFETY: repr(C), the size first, integers and pointers only.
 unsafe impl Grows for linegate_complaint {}
 
-/// A status with what there is to complain of.
-#[derive(Clone, Copy)]
-pub(crate) struct Complaint {
-    pub(crate) status: linegate_status,
-    option: &'static str,
-    text: &'static str,
-}
+/// How options are refused: with a status, or with all that there is to say. Who asks for the status alone doesn't link the
+/// sentences.
+pub(crate) trait Refused: Sized {
+    /// Of this status, about this option, which should be so.
+    fn about(status: linegate_status, option: &'static str, text: &'static str) -> Self;
 
-impl Complaint {
+    /// An option has a value that it can't have.
+    fn bad(option: &'static str, text: &'static str) -> Self {
+        Self::about(LINEGATE_BAD_OPTIONS, option, text)
+    }
+
     /// A pointer is missing.
-    pub(crate) const fn missing(option: &'static str) -> Self {
-        Self { status: LINEGATE_NULL_ARGUMENT, option, text: "it and what it leads to must not be NULL or misaligned" }
+    fn missing(option: &'static str) -> Self {
+        Self::about(LINEGATE_NULL_ARGUMENT, option, "it and what it leads to must not be NULL or misaligned")
     }
 
-    pub(crate) const fn bad(option: &'static str, text: &'static str) -> Self {
-        Self { status: LINEGATE_BAD_OPTIONS, option, text }
-    }
-}
-
-impl From<BadOptions> for Complaint {
-    fn from(BadOptions { option, text }: BadOptions) -> Self {
+    /// The core says so.
+    fn by_core(BadOptions { option, text }: BadOptions) -> Self {
         Self::bad(option, text)
     }
 }
 
-impl From<Complaint> for linegate_status {
-    fn from(complaint: Complaint) -> Self {
-        complaint.status
+impl Refused for linegate_status {
+    fn about(status: linegate_status, _: &'static str, _: &'static str) -> Self {
+        status
+    }
+}
+
+/// A status with what there is to complain of.
+#[derive(Clone, Copy)]
+pub(crate) struct Complaint {
+    status: linegate_status,
+    option: &'static str,
+    text: &'static str,
+}
+
+impl Refused for Complaint {
+    fn about(status: linegate_status, option: &'static str, text: &'static str) -> Self {
+        Self { status, option, text }
     }
 }
 
@@ -202,23 +211,22 @@ impl From<Complaint> for linegate_status {
 ///
 /// # Safety
 /// The pointer is as the header asks.
-pub(crate) unsafe fn read(raw: *const linegate_options) -> Result<linegate_options, Complaint> {
+pub(crate) unsafe fn read<R: Refused>(raw: *const linegate_options) -> Result<linegate_options, R> {
     if is_missing(raw) {
-        return Err(Complaint::missing("options"));
+        return Err(R::missing("options"));
     }
     // SAFETY: the caller's promise.
-    unsafe { grow::read(raw) }.map_err(|_| {
-        Complaint::bad("size", "size is sizeof(linegate_options), and what the library does not know is zero")
-    })
+    unsafe { grow::read(raw) }
+        .map_err(|_| R::bad("size", "size is sizeof(linegate_options), and what the library does not know is zero"))
 }
 
 /// The options as the core has them, but for the names.
-pub(crate) fn options_of(raw: &linegate_options) -> Result<Options, Complaint> {
+pub(crate) fn options_of<R: Refused>(raw: &linegate_options) -> Result<Options, R> {
     const WORD: &str = "it is one of its constants";
     let direction = match raw.direction {
         LINEGATE_FROM_CLIENT => Direction::FromClient,
         LINEGATE_FROM_SERVER => Direction::FromServer,
-        _ => return Err(Complaint::bad("direction", WORD)),
+        _ => return Err(R::bad("direction", WORD)),
     };
     let mut options = Options::new(direction, AuditKey::new(raw.audit_key));
     let profile = match raw.profile {
@@ -226,49 +234,44 @@ pub(crate) fn options_of(raw: &linegate_options) -> Result<Options, Complaint> {
         LINEGATE_PROFILE_STRICT => Some(Profile::Strict),
         LINEGATE_PROFILE_DATA => Some(Profile::Data),
         LINEGATE_PROFILE_RFC8259 => Some(Profile::Rfc8259),
-        _ => return Err(Complaint::bad("profile", WORD)),
+        _ => return Err(R::bad("profile", WORD)),
     };
     if let Some(profile) = profile {
         options = options.with_profile(profile);
     }
     options.revision = revision(raw.revision)
-        .ok_or(Complaint::bad("revision", "it is one of its constants, and one that this library was built with"))?;
+        .ok_or_else(|| R::bad("revision", "it is one of its constants, and one that this library was built with"))?;
     options.policy = match raw.policy {
         LINEGATE_POLICY_CLOSE_MALFORMED => Policy::CloseMalformed,
         LINEGATE_POLICY_CLOSE_ALL => Policy::CloseAll,
         LINEGATE_POLICY_CONTINUE => Policy::Continue,
-        _ => return Err(Complaint::bad("policy", WORD)),
+        _ => return Err(R::bad("policy", WORD)),
     };
     options.batches = match raw.batches {
         LINEGATE_BATCHES_BY_REVISION => Batches::ByRevision,
         LINEGATE_BATCHES_ALLOW => Batches::Allow,
         LINEGATE_BATCHES_REFUSE => Batches::Refuse,
-        _ => return Err(Complaint::bad("batches", WORD)),
+        _ => return Err(R::bad("batches", WORD)),
     };
     options.error_id = match raw.error_id {
         LINEGATE_ERROR_ID_BY_REVISION => ErrorId::ByRevision,
         LINEGATE_ERROR_ID_NULL => ErrorId::Null,
         LINEGATE_ERROR_ID_ABSENT => ErrorId::Absent,
-        _ => return Err(Complaint::bad("error_id", WORD)),
+        _ => return Err(R::bad("error_id", WORD)),
     };
     let refused = switches("refuse", raw.refuse)?;
     if raw.allow & raw.refuse != 0 {
-        return Err(Complaint::bad("refuse", "no switch is in allow and in refuse"));
+        return Err(R::bad("refuse", "no switch is in allow and in refuse"));
     }
     options.allowed = options.allowed.union(switches("allow", raw.allow)?).minus(refused);
     limits(raw, &mut options.limits);
-    options.validate()?;
+    options.validate().map_err(R::by_core)?;
     Ok(options)
 }
 
 /// A set of switches out of an option's bits.
-pub(crate) fn switches(option: &'static str, bits: u32) -> Result<Switches, Complaint> {
-    let known = Switch::ALL.iter().fold(0, |bits, switch| bits | *switch as u32);
-    if bits & !known != 0 {
-        return Err(Complaint::bad(option, "its bits are those of LINEGATE_SWITCH_... constants"));
-    }
-    let set = Switch::ALL.iter().filter(|switch| bits & **switch as u32 != 0);
-    Ok(set.fold(Switches::NONE, |set, switch| set.with(*switch)))
+pub(crate) fn switches<R: Refused>(option: &'static str, bits: u32) -> Result<Switches, R> {
+    Switches::from_bits(bits).ok_or_else(|| R::bad(option, "its bits are those of LINEGATE_SWITCH_... constants"))
 }
 
 fn limits(raw: &linegate_options, limits: &mut Limits) {
@@ -325,7 +328,7 @@ pub unsafe extern "C" fn linegate_options_check(
             if told && let Err(status) = grow::has_size(complaint) {
                 return status;
             }
-            let found = crate::storage::Plan::read(options).err();
+            let found = crate::storage::Plan::read_whole::<Complaint>(options).err();
             let text = |text: &'static str| linegate_slice::new(text.as_bytes());
             let said = linegate_complaint {
                 size: 0,

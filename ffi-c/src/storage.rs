@@ -13,7 +13,7 @@ use linegate_host::HeapStorage;
 use crate::boundary::is_missing;
 use crate::feed::linegate;
 use crate::names::Names;
-use crate::options::{self, Complaint, linegate_options, options_of, switches};
+use crate::options::{self, Refused, linegate_options, options_of, switches};
 use crate::status::{
     LINEGATE_BAD_OPTIONS, LINEGATE_BUFFER_TOO_SMALL, LINEGATE_NULL_ARGUMENT, LINEGATE_OK, linegate_status,
 };
@@ -109,16 +109,16 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Reads the options. The names are judged where the gate is made.
+    ///
     /// # Safety
     /// The pointer and what it leads to are as the header asks.
-    pub(crate) unsafe fn read(raw: *const linegate_options) -> Result<Self, Complaint> {
+    pub(crate) unsafe fn read<R: Refused>(raw: *const linegate_options) -> Result<Self, R> {
         // SAFETY: the caller's promise.
         let raw = unsafe { options::read(raw) }?;
         let options = options_of(&raw)?;
         let granted = switches("grant", raw.grant)?;
         let names = Names::of(&raw);
-        // SAFETY: the caller's promise.
-        unsafe { Names::check(&names, &options) }?;
         let (mut names_len, mut text_len) = (0_usize, 0_usize);
         for list in names {
             for place in 0..list.len() {
@@ -128,11 +128,22 @@ impl Plan {
                 (names_len, text_len) = (names_len.saturating_add(1), text_len.saturating_add(name.len()));
             }
         }
-        let plan = Self { options, granted, names, names_len, text_len, key: raw.audit_key };
-        match plan.whole() {
-            Some(_) => Ok(plan),
-            None => Err(Complaint::bad("max_frame", "the storage of a gate is addressable")),
+        Ok(Self { options, granted, names, names_len, text_len, key: raw.audit_key })
+    }
+
+    /// Reads the options, and judges all that the making of a gate would.
+    ///
+    /// # Safety
+    /// As for [`read`](Self::read).
+    pub(crate) unsafe fn read_whole<R: Refused>(raw: *const linegate_options) -> Result<Self, R> {
+        // SAFETY: the caller's promise.
+        let plan = unsafe { Self::read(raw) }?;
+        // SAFETY: likewise.
+        unsafe { Names::check(&plan.names, &plan.options) }?;
+        if plan.whole().is_none() {
+            return Err(R::bad("max_frame", "the storage of a gate is addressable"));
         }
+        Ok(plan)
     }
 
     /// The layout with all that the limits allow in it.
@@ -171,7 +182,7 @@ impl Plan {
             for at in 0..names.len() {
                 // SAFETY: as when the plan was read, which counted names and bytes; the layout has room for as many.
                 unsafe {
-                    let name = names.get(at)?;
+                    let name = names.get::<linegate_status>(at)?;
                     ptr::copy_nonoverlapping(name.as_ptr(), text, name.len());
                     entry.write(core::str::from_utf8_unchecked(slice::from_raw_parts(text, name.len())));
                     text = text.add(name.len());
@@ -217,12 +228,13 @@ impl Plan {
 /// How many bytes of storage linegate_init needs for a gate with these options: about max_frame, 8 * (max_keys +
 /// max_depth), the names, and 1 KiB. With the defaults that is about 9 MiB: set the limits on a device.
 ///
-/// Returns: bytes; 0 where the options are NULL or linegate_init would refuse them. Thread: any.
+/// Returns: bytes; 0 where the options are NULL or linegate_init would refuse them, but for what a name is: names are judged by
+/// linegate_init and linegate_options_check alone. Thread: any.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_storage_size(options: *const linegate_options) -> usize {
     boundary!(or 0; {
         // SAFETY: the caller's promise.
-        unsafe { Plan::read(options) }.ok().and_then(|plan| plan.whole()).map_or(0, |layout| layout.total)
+        unsafe { Plan::read::<linegate_status>(options) }.ok().and_then(|plan| plan.whole()).map_or(0, |layout| layout.total)
     })
 }
 
@@ -256,7 +268,7 @@ pub unsafe extern "C" fn linegate_init(
             return LINEGATE_NULL_ARGUMENT;
         }
         // SAFETY: the caller's promise.
-        let made = unsafe { Plan::read(options) }.map_err(linegate_status::from).and_then(|plan| {
+        let made = unsafe { Plan::read::<linegate_status>(options) }.and_then(|plan| {
             let layout = plan.whole().ok_or(LINEGATE_BAD_OPTIONS)?;
             if len < layout.total {
                 return Err(LINEGATE_BUFFER_TOO_SMALL);
