@@ -37,6 +37,12 @@ struct newer_event {
     uint64_t added[2];
 };
 
+/* Rows of a table, whose places follow from the size that they say. */
+struct newer_member {
+    linegate_member known;
+    uint64_t added;
+};
+
 static _Alignas(16) unsigned char storage[16384];
 static int failed;
 
@@ -81,6 +87,22 @@ int main(void) {
     HOLDS(linegate_init(storage, sizeof storage, &options.known, &gate) == LINEGATE_OK);
     HOLDS(linegate_feed(gate, input, sizeof input - 1, &used, &event.known) == LINEGATE_OK);
     HOLDS(event.known.params.len == 2 && event.added[0] == 0 && event.added[1] == 0);
+    /* So it is with the rows of a table, one behind the other. */
+    static const char call[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":{\"b\":2,\"a\":1}}}\n";
+    struct newer_member members[] = {
+        { .known = { .size = sizeof *members, .name = "a", .type = LINEGATE_TYPE_INTEGER } },
+        { .known = { .size = sizeof *members, .name = "b", .type = LINEGATE_TYPE_INTEGER } },
+    };
+    linegate_action row = { .size = sizeof row, .name = "t", .members = &members->known, .members_len = 2 };
+    linegate_slice values[2];
+    size_t which;
+    HOLDS(linegate_feed(gate, call, sizeof call - 1, &used, &event.known) == LINEGATE_OK);
+    members[1].added = 1;
+    HOLDS(linegate_call(gate, event.known.ticket, &row, 1, &which, values, 2) == LINEGATE_BAD_OPTIONS && which == 1);
+    members[1].added = 0;
+    HOLDS(linegate_call(gate, event.known.ticket, &row, 1, &which, values, 2) == LINEGATE_OK && which == 0);
+    HOLDS(values[0].len == 1 && *values[0].data == '1' && values[1].len == 1 && *values[1].data == '2');
+
     options.added[1] = 1;
     HOLDS(linegate_storage_size(&options.known) == 0);
     HOLDS(linegate_init(storage, sizeof storage, &options.known, &gate) == LINEGATE_BAD_OPTIONS && gate == NULL);
