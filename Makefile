@@ -7,6 +7,7 @@
 #   make fuzz           each fuzz target for SECONDS_EACH seconds (30)
 #   make soak           the tracker against its model in RUNS random sessions (100000)
 #   make bench          the benchmarks
+#   make bench-run      what `linegate run` costs a session, beside a plain pipe
 #   make docs           write docs/rules.md again
 #   make header         write include/linegate.h again
 #   make install        the C library and its header, to PREFIX (/usr/local)
@@ -36,7 +37,7 @@ CBINDGEN_VERSION := 0.29.4
 CBINDGEN ?= $(CURDIR)/.tools/cbindgen-$(CBINDGEN_VERSION)/bin/cbindgen
 HEADER := $(CBINDGEN) --quiet --config ffi-c/cbindgen.toml --crate linegate-c ffi-c --output include/linegate.h
 
-.PHONY: test rust vectors c go interop rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak bench \
+.PHONY: test rust vectors c go interop rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak bench bench-run \
   docs header install venv clean
 
 test: rust vectors c go interop rmcp
@@ -116,6 +117,9 @@ soak:
 
 bench:
 	cd tests/bench && $(CARGO) run --release
+
+bench-run:
+	$(CARGO) test --release -p linegate-tests --test cli_run_speed -- --nocapture
 
 docs:
 	$(RULES) > docs/rules.md

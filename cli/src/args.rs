@@ -11,6 +11,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use linegate::{Direction, MAX_METHOD, Options, Policy, Profile, Revision};
 
+#[cfg(unix)]
+use crate::environment::Variable;
+
 /// A gate for newline-delimited JSON-RPC and MCP on stdio.
 ///
 /// Exit status: 0 clean, 1 refusals or violations, 2 could not do it; of run, the server's, or 1 where a refusal ended the
@@ -172,9 +175,47 @@ pub struct RunArgs {
     pub on_reject: RunReject,
     #[command(flatten)]
     pub allow: Allow,
+    /// Judge and tell, but pass every line on, for a trial: this is no protection.
+    ///
+    /// Nothing is refused, answered or ended. Records of --audit have the event observed in place of refused.
+    #[arg(long, conflicts_with = "on_reject")]
+    pub observe: bool,
     /// Append one JSON object for each refusal to this file; never the refused bytes.
     #[arg(long, value_name = "FILE")]
     pub audit: Option<PathBuf>,
+    /// Tell at the end how many lines were accepted and refused, even if none was refused. SIGUSR1 tells it at any time.
+    #[arg(long)]
+    pub counters: bool,
+    /// Set a variable in the server's environment, to a VALUE or to what stands in a file (NAME=file:PATH), or pass it on
+    /// (NAME); may be given several times.
+    ///
+    /// A file is read when the server is started; one line end at its end is no part of the value.
+    #[cfg(unix)]
+    #[arg(long, value_name = "NAME=VALUE", value_parser = Variable::parse)]
+    pub env: Vec<Variable>,
+    /// Give the server HOME, LOGNAME, PATH, SHELL, TERM, USER and what --env says, and nothing else.
+    #[arg(long)]
+    pub clean_env: bool,
+    /// Keep the server's stderr in this file, in place of passing it on.
+    #[arg(long, value_name = "FILE")]
+    pub stderr: Option<PathBuf>,
+    /// Bytes of that file, 1024 and more; the next lines go into a new one, and this one becomes FILE.1.
+    #[arg(long, value_name = "BYTES", default_value = "10485760", requires = "stderr", value_parser = clap::value_parser!(u64).range(1024..), allow_negative_numbers = true)]
+    pub stderr_size: u64,
+    /// How many older files are kept, FILE.1 to FILE.N, 0 to 100.
+    #[arg(long, value_name = "N", default_value = "3", requires = "stderr", value_parser = clap::value_parser!(u32).range(0..=100), allow_negative_numbers = true)]
+    pub stderr_older: u32,
+    /// How many days one file is written, and how long it is kept after it was written last; 0.5 is twelve hours.
+    #[arg(long, value_name = "DAYS", default_value = "30", requires = "stderr", value_parser = days, allow_negative_numbers = true)]
+    pub stderr_age: Duration,
+    /// Mask what this regular expression (of the Rust crate regex) matches within a line of the server's stderr, wherever it goes;
+    /// may be given several times.
+    ///
+    /// The values of variables whose names look secret (KEY, TOKEN, SECRET, PASSWORD, AUTH and the like; 6 bytes and more), and
+    /// those from files, are masked anyway.
+    #[cfg(unix)]
+    #[arg(long, value_name = "PATTERN", value_parser = pattern)]
+    pub mask: Vec<regex::bytes::Regex>,
     /// How long the server may take to end after its input was closed, in seconds; then it gets SIGTERM.
     ///
     /// A server that starts slowly on a busy machine has not read its input yet, and must not be ended before it has. A
@@ -192,6 +233,13 @@ pub struct RunArgs {
     /// The server's command and its arguments.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+impl RunArgs {
+    /// The gates' policy.
+    pub fn policy(&self) -> Policy {
+        if self.observe { Policy::Continue } else { self.on_reject.policy() }
+    }
 }
 
 /// What a host takes beside the tables of MCP.
@@ -354,6 +402,28 @@ fn seconds(given: &str) -> Result<Duration, String> {
         .filter(|seconds| (0.0..=86_400.0).contains(seconds))
         .map(Duration::from_secs_f64)
         .ok_or_else(|| "give seconds from 0 to 86400, such as 2 or 0.5".to_owned())
+}
+
+/// Days with a fraction, from a second to ten years.
+fn days(given: &str) -> Result<Duration, String> {
+    given
+        .parse()
+        .ok()
+        .map(|days: f64| days * 86_400.0)
+        .filter(|seconds| (1.0..=315_360_000.0).contains(seconds))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "give days up to 3650, such as 7 or 0.5".to_owned())
+}
+
+#[cfg(unix)]
+fn pattern(given: &str) -> Result<regex::bytes::Regex, String> {
+    let pattern = regex::bytes::Regex::new(given).map_err(|error| error.to_string())?;
+    if pattern.is_match(b"") {
+        return Err(
+            "it matches where nothing is; give one that has to match something, such as sk-[0-9a-z]+".to_owned()
+        );
+    }
+    Ok(pattern)
 }
 
 /// A name that a gate keeps for as long as the program runs.

@@ -17,6 +17,8 @@ use crate::trouble::{Done, Trouble};
 mod args;
 #[cfg(unix)]
 mod check;
+#[cfg(unix)]
+mod environment;
 mod example_server;
 mod gates;
 mod position;
@@ -24,6 +26,8 @@ mod rules;
 #[cfg(unix)]
 mod run;
 mod scan;
+#[cfg(unix)]
+mod secrets;
 mod tell;
 mod trouble;
 

@@ -24,7 +24,9 @@ pub fn try_tell(text: fmt::Arguments<'_>) -> bool {
         line.push('…');
     }
     line.push('\n');
-    takes_bytes() && io::stderr().lock().write_all(line.as_bytes()).is_ok()
+    // Whoever writes there looks for room and writes under one lock, so that no write waits.
+    let mut stderr = io::stderr().lock();
+    takes_bytes() && stderr.write_all(line.as_bytes()).is_ok()
 }
 
 #[cfg(unix)]

@@ -15,8 +15,18 @@ use serde_json::json;
 /// `stage`, `code`, `name`, `at` and `length` (bytes), `fingerprint` (32 hex digits).
 #[must_use]
 pub fn refused_line(record: &Record) -> String {
+    record_line("refused", record)
+}
+
+/// The audit line of a refusal that was reported and not carried out: the line was passed on. `event` is `observed`.
+#[must_use]
+pub fn observed_line(record: &Record) -> String {
+    record_line("observed", record)
+}
+
+fn record_line(event: &str, record: &Record) -> String {
     line(json!({
-        "event": "refused",
+        "event": event,
         "sequence": record.sequence,
         "direction": record.direction.name(),
         "stage": record.stage.name(),

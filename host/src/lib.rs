@@ -32,7 +32,7 @@ pub mod supervise;
 mod tokio;
 mod writer;
 
-pub use self::audit::{AuditFile, refused_line};
+pub use self::audit::{AuditFile, observed_line, refused_line};
 pub use self::key::{random_bytes, random_key};
 pub use self::reader::GatedReader;
 #[cfg(feature = "schema")]

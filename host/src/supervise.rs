@@ -40,6 +40,10 @@ pub enum Signal {
     Hangup,
     /// SIGINT.
     Interrupt,
+    /// SIGQUIT.
+    Quit,
+    /// SIGUSR2.
+    User2,
     /// SIGTERM.
     Terminate,
     /// SIGKILL.
@@ -51,6 +55,8 @@ impl Signal {
         match self {
             Self::Hangup => rustix::process::Signal::HUP,
             Self::Interrupt => rustix::process::Signal::INT,
+            Self::Quit => rustix::process::Signal::QUIT,
+            Self::User2 => rustix::process::Signal::USR2,
             Self::Terminate => rustix::process::Signal::TERM,
             Self::Kill => rustix::process::Signal::KILL,
         }

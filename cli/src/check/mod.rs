@@ -5,8 +5,8 @@
 //! [report] says it. Below them is what they hand on: an [outcome] with its [findings](finding), the malformed lines of the
 //! [corpus], the [author]s of bad lines, and messages as [wire] writes and reads them.
 //!
-//! Beside the check itself: the [baseline] of accepted faults, [recorded] sessions, the [replay] of one start, a look at the
-//! [source], and the [secrets] that no report shows.
+//! Beside the check itself: the [baseline] of accepted faults, [recorded] sessions, the [replay] of one start, and a look at the
+//! [source].
 
 use std::ffi::OsString;
 
@@ -26,7 +26,7 @@ mod recorded;
 mod replay;
 mod report;
 mod scenario;
-mod secrets;
+
 mod setup;
 mod source;
 mod text;

@@ -18,8 +18,8 @@ use super::child::{Act, Conditions, Run, Step};
 use super::finding::Finding;
 use super::judge::{self, Ends};
 use super::outcome::{Dirt, Malformed, Outcome};
-use super::secrets::is_secret;
 use super::setup::{Folder, Server, Setup, marker_of};
+use crate::secrets::is_secret;
 
 /// The version of the file.
 const VERSION: u64 = 1;
@@ -82,6 +82,8 @@ const fn signal_name(signal: Signal) -> &'static str {
     match signal {
         Signal::Hangup => "SIGHUP",
         Signal::Interrupt => "SIGINT",
+        Signal::Quit => "SIGQUIT",
+        Signal::User2 => "SIGUSR2",
         Signal::Terminate => "SIGTERM",
         Signal::Kill => "SIGKILL",
     }
@@ -240,7 +242,7 @@ fn planned(step: &Value) -> Result<Planned, String> {
     let what = match (&step["act"], &step["text"], &step["hex"]) {
         (Value::String(act), ..) if act == "hang_up" => What::HangUp,
         (Value::String(act), ..) => {
-            let all = [Signal::Hangup, Signal::Interrupt, Signal::Terminate, Signal::Kill];
+            let all = [Signal::Hangup, Signal::Interrupt, Signal::Quit, Signal::User2, Signal::Terminate, Signal::Kill];
             What::Signal(all.into_iter().find(|signal| signal_name(*signal) == act).ok_or("an act is unknown")?)
         }
         (_, Value::String(text), _) => What::Send(text.clone().into_bytes()),

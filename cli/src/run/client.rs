@@ -1,7 +1,8 @@
 //! From the client to the server: what asks for effects, judged strictly.
 //!
 //! A refused request is answered here, on the same stdout and under the same lock as the server's lines. A refused response
-//! to a request of the server's becomes an error in the same place.
+//! to a request of the server's becomes an error in the same place. Where the session is only observed, all that came is passed on
+//! once it was judged, and nothing is answered.
 
 use std::io::{self, PipeReader};
 use std::process::ChildStdin;
@@ -61,7 +62,8 @@ impl Pump<'_> {
         Ok(())
     }
 
-    fn judge(&mut self, gate: &mut Gate<HeapStorage>, mut input: &[u8]) -> Result<(), Halt> {
+    fn judge(&mut self, gate: &mut Gate<HeapStorage>, piece: &[u8]) -> Result<(), Halt> {
+        let mut input = piece;
         while !input.is_empty() {
             let offset = self.position.current().offset;
             let fed = self.shared.feed(gate, input);
@@ -71,9 +73,12 @@ impl Pump<'_> {
             match fed.event {
                 Verdict::Message(message) => {
                     self.shared.report.accepted(FROM);
-                    if self.lines.add(message.bytes()) {
+                    if !self.shared.observing && self.lines.add(message.bytes()) {
                         self.flush()?;
                     }
+                }
+                Verdict::Refused(refusal) if self.shared.observing => {
+                    self.shared.report.refused(FROM, &refusal, offset, None, false);
                 }
                 Verdict::Refused(refusal) => {
                     // What was accepted before is the server's, whatever this refusal means for the session.
@@ -89,6 +94,9 @@ impl Pump<'_> {
                 _ => {}
             }
         }
+        if self.shared.observing {
+            return wire::write_to_server(&self.server, piece, io::stdin(), self.off, self.patience);
+        }
         self.flush()
     }
 
@@ -97,6 +105,7 @@ impl Pump<'_> {
         let ends = self.shared.end_for(refusal);
         let mut reply = [0; REPLY_LEN];
         if refusal.reply_due()
+            && !self.shared.observing
             && let Ok(len) = refusal.write_reply(&mut reply)
             && self.shared.to_client.write(reply.get(..len).unwrap_or_default()).is_err()
         {

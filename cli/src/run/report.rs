@@ -8,19 +8,28 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use linegate::{Direction, Refusal};
-use linegate_host::refused_line;
+use linegate::{Code, Direction, Refusal};
+use linegate_host::{observed_line, refused_line};
 
+use crate::args::RunArgs;
 use crate::tell::{tell, try_tell};
 
 /// Where refusals are told.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Report {
+    /// Whether refusals are only told, and their lines passed on.
+    observing: bool,
+    /// Whether the counts are told at the end even if nothing was refused.
+    counting: bool,
     audit: Option<File>,
     audit_failed: AtomicBool,
     unheard: AtomicBool,
     client: Tally,
     server: Tally,
+    /// Refusals by code, in the order of [`Code::ALL`].
+    by_code: Vec<AtomicU64>,
+    /// Places of the server's stderr that were masked.
+    pub masked: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -31,12 +40,22 @@ struct Tally {
 
 impl Report {
     /// Tells on stderr, and appends to the audit file if there is one.
-    pub fn new(audit: Option<&Path>) -> Result<Self, String> {
+    pub fn new(args: &RunArgs) -> Result<Self, String> {
         let open = |path: &Path| {
             let file = OpenOptions::new().create(true).append(true).open(path);
             file.map_err(|error| format!("cannot open the audit file {}: {error}", path.display()))
         };
-        Ok(Self { audit: audit.map(open).transpose()?, ..Self::default() })
+        Ok(Self {
+            observing: args.observe,
+            counting: args.counters,
+            audit: args.audit.as_deref().map(open).transpose()?,
+            audit_failed: AtomicBool::default(),
+            unheard: AtomicBool::default(),
+            client: Tally::default(),
+            server: Tally::default(),
+            by_code: Code::ALL.iter().map(|_| AtomicU64::default()).collect(),
+            masked: AtomicU64::default(),
+        })
     }
 
     const fn tally(&self, direction: Direction) -> &Tally {
@@ -55,6 +74,10 @@ impl Report {
     /// the session ends with it.
     pub fn refused(&self, direction: Direction, refusal: &Refusal<'_>, offset: u64, excerpt: Option<&str>, ends: bool) {
         self.tally(direction).refused.fetch_add(1, Relaxed);
+        let place = Code::ALL.iter().position(|code| *code == refusal.code());
+        if let Some(count) = place.and_then(|place| self.by_code.get(place)) {
+            count.fetch_add(1, Relaxed);
+        }
         self.append(refusal);
         if self.unheard.load(Relaxed) {
             return;
@@ -62,18 +85,24 @@ impl Report {
         let code = refusal.code();
         let (who, at, text) = (direction.name(), refusal.at(), code.text());
         let waits = !ends && refusal.settles().is_some();
-        let settled = if waits { " The request that it answers gets error -32603 instead." } else { "" };
+        let settled = match (self.observing, waits) {
+            (true, _) => " It was passed on.",
+            (false, true) => " The request that it answers gets error -32603 instead.",
+            (false, false) => "",
+        };
+        let refused = if self.observing { "observed, would have refused" } else { "refused" };
         let line = excerpt.map(|shown| format!(" The line: {shown}")).unwrap_or_default();
         let end = if ends { " This ends the session." } else { "" };
         let told = try_tell(format_args!(
-            "refused a line of the {who} at offset {offset}: {code}, byte {at} of the line: {text}{end}{settled}{line}"
+            "{refused} a line of the {who} at offset {offset}: {code}, byte {at} of the line: {text}{end}{settled}{line}"
         ));
         self.unheard.store(!told, Relaxed);
     }
 
     fn append(&self, refusal: &Refusal<'_>) {
         let Some(mut audit) = self.audit.as_ref() else { return };
-        let line = refused_line(&refusal.record());
+        let written = if self.observing { observed_line } else { refused_line };
+        let line = written(&refusal.record());
         // One write for one line, so that sessions that share a file don't mix within lines.
         if let Err(error) = audit.write_all(line.as_bytes())
             && !self.audit_failed.swap(true, Relaxed)
@@ -82,15 +111,32 @@ impl Report {
         }
     }
 
-    /// Tells the counts, if anything was refused.
+    /// Tells the counts at the end, if anything was refused or the user wants to see them all the same.
     pub fn conclude(&self) {
+        let refused = [&self.client, &self.server].map(|tally| tally.refused.load(Relaxed));
+        if self.counting || refused != [0, 0] {
+            self.tell_counts();
+        }
+    }
+
+    /// Tells the counts so far.
+    pub fn tell_counts(&self) {
         let [(taken, refused), (taken_back, refused_back)] =
             [&self.client, &self.server].map(|tally| (tally.accepted.load(Relaxed), tally.refused.load(Relaxed)));
-        if refused + refused_back > 0 {
-            tell(format_args!(
-                "lines of the client: {taken} accepted, {refused} refused; \
-                 of the server: {taken_back} accepted, {refused_back} refused"
-            ));
-        }
+        let counted = |(code, count): (&Code, &AtomicU64)| match count.load(Relaxed) {
+            0 => None,
+            count => Some(format!("{code}: {count}")),
+        };
+        let codes: Vec<_> = Code::ALL.iter().zip(&self.by_code).filter_map(counted).collect();
+        let codes = if codes.is_empty() { String::new() } else { format!("; {}", codes.join(", ")) };
+        let masked = match self.masked.load(Relaxed) {
+            0 => String::new(),
+            count => format!("; masked on stderr: {count}"),
+        };
+        let passed = if self.observing { " (observing: all of them were passed on)" } else { "" };
+        tell(format_args!(
+            "lines of the client: {taken} accepted, {refused} refused; \
+             of the server: {taken_back} accepted, {refused_back} refused{codes}{passed}{masked}"
+        ));
     }
 }

@@ -5,8 +5,11 @@
 //! session.
 //! The server's input is closed and it gets its time, then SIGTERM, then SIGKILL, its whole process group each time.
 
+use std::ffi::OsString;
 use std::io;
-use std::process::Command;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -15,22 +18,33 @@ use std::time::{Duration, Instant};
 use linegate::{Direction, Gate, Options};
 use linegate_host::HeapStorage;
 use linegate_host::supervise::{Ended, How, Signal, Supervised, Waits, exit_code};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
+use super::capture::{Bounds, Capture};
 use super::report::Report;
 use super::shared::{Event, Shared};
+use super::stderr::{self, Place};
 use super::{client, server};
 use crate::args::RunArgs;
-use crate::gates;
+use crate::secrets::Secrets;
 use crate::tell::{printable, tell};
+use crate::{environment, gates};
 
 /// Runs the session. Gives the exit status, or why there was no session.
 pub fn run(args: &'static RunArgs) -> Result<u8, String> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err("give the server's command after --".to_owned());
     };
-    let report = Report::new(args.audit.as_deref())?;
+    let report = Report::new(args)?;
+    let environment = environment(args)?;
+    let secrets = secrets(args, &environment);
+    // Only where there is something to do for it does this process stand between the server and its stderr.
+    let place = match &args.stderr {
+        Some(path) => Some(Place::Kept(capture(args, path)?)),
+        None if secrets.is_empty() => None,
+        None => Some(Place::Own),
+    };
     let (client, server) = (options(args, Direction::FromClient)?, options(args, Direction::FromServer)?);
     // Plain JSON-RPC has no sessions.
     let tracker = args.revision.is_mcp().then(|| gates::track(&client, &server)).transpose()?;
@@ -40,11 +54,21 @@ pub fn run(args: &'static RunArgs) -> Result<u8, String> {
 
     let mut command = Command::new(program);
     command.args(arguments);
+    if args.clean_env {
+        command.env_clear().envs(environment::safe());
+    }
+    command.envs(environment);
+    if place.is_some() {
+        command.stderr(Stdio::piped());
+    }
     let waits = Waits { close: args.close_wait, term: args.term_wait };
     let server = Supervised::spawn(command, waits)
         .map_err(|error| format!("cannot start {}: {error}", printable(&program.to_string_lossy())))?;
-    let shared = Arc::new(Shared::new(args.on_reject.policy(), tracker, report, events));
-    Session::start(server, gates, waits, shared, heard)
+    if args.observe {
+        tell(format_args!("observing only: what would be refused is told and passed on. This is no protection."));
+    }
+    let shared = Arc::new(Shared::new(args, tracker, report, secrets, events));
+    Session::start(server, gates, place, waits, shared, heard)
         .and_then(Session::conduct)
         .map_err(|error| format!("cannot run the session: {error}"))
 }
@@ -52,23 +76,48 @@ pub fn run(args: &'static RunArgs) -> Result<u8, String> {
 fn options(args: &'static RunArgs, from: Direction) -> Result<Options, String> {
     let mut options = args.allow.applied_to(gates::options(from)?);
     options.revision = args.revision;
-    options.policy = args.on_reject.policy();
+    options.policy = args.policy();
     if let Some(max_frame) = args.max_frame {
         options.limits.max_frame = max_frame;
     }
     Ok(options)
 }
 
+/// The variables that the user gives the server.
+fn environment(args: &RunArgs) -> Result<Vec<(OsString, OsString)>, String> {
+    args.env.iter().map(|variable| Ok((variable.name().into(), variable.value()?))).collect()
+}
+
+/// What must not be read in the server's words: the secrets that it is given, and what the user names.
+fn secrets(args: &RunArgs, given: &[(OsString, OsString)]) -> Secrets {
+    let inherited: Vec<_> = if args.clean_env { environment::safe().collect() } else { std::env::vars_os().collect() };
+    let mut secrets = Secrets::of_variables(inherited.into_iter().chain(given.iter().cloned()));
+    for (variable, (_, value)) in args.env.iter().zip(given).filter(|(variable, _)| variable.is_from_file()) {
+        secrets.add_value(variable.name(), value.as_bytes());
+    }
+    args.mask.iter().for_each(|pattern| secrets.add_pattern(pattern.clone()));
+    secrets
+}
+
+fn capture(args: &RunArgs, path: &Path) -> Result<Capture, String> {
+    let bounds = Bounds { size: args.stderr_size, older: args.stderr_older, age: args.stderr_age };
+    Capture::open(path, bounds)
+        .map_err(|error| format!("cannot keep the server's stderr in {}: {error}", path.display()))
+}
+
 fn pass_signals_on(events: Sender<Event>) -> io::Result<()> {
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])?;
     thread::Builder::new().name("signals".into()).spawn(move || {
         for signal in signals.forever() {
-            let signal = match signal {
-                SIGHUP => Signal::Hangup,
-                SIGINT => Signal::Interrupt,
-                _ => Signal::Terminate,
+            let event = match signal {
+                SIGUSR1 => Event::Count,
+                SIGHUP => Event::Signal(Signal::Hangup),
+                SIGINT => Event::Signal(Signal::Interrupt),
+                SIGQUIT => Event::Signal(Signal::Quit),
+                SIGUSR2 => Event::Signal(Signal::User2),
+                _ => Event::Signal(Signal::Terminate),
             };
-            let _ = events.send(Event::Signal(signal));
+            let _ = events.send(event);
         }
     })?;
     Ok(())
@@ -105,12 +154,15 @@ struct Session {
     client_done: bool,
     /// Whether the server's thread is done.
     server_done: bool,
+    /// Whether the thread of its stderr is done, or there is none.
+    stderr_done: bool,
 }
 
 impl Session {
     fn start(
         mut server: Supervised,
         (from_client, from_server): (Gate<HeapStorage>, Gate<HeapStorage>),
+        place: Option<Place>,
         waits: Waits,
         shared: Arc<Shared>,
         heard: Receiver<Event>,
@@ -120,6 +172,14 @@ impl Session {
         };
         let (calling_off, off) = io::pipe()?;
         let (draining, drained) = io::pipe()?;
+        let stderr_done = place.is_none();
+        if let (Some(stderr), Some(place)) = (server.stderr.take(), place) {
+            let draining = draining.try_clone()?;
+            spawn("stderr", &shared, move |shared| {
+                stderr::pump(shared, stderr, place, &draining);
+                shared.send(Event::StderrDone);
+            })?;
+        }
         let watch = server.exit_watch();
         spawn("exit", &shared, move |shared| {
             watch.wait();
@@ -145,6 +205,7 @@ impl Session {
             signalled: false,
             client_done: false,
             server_done: false,
+            stderr_done,
         })
     }
 
@@ -154,7 +215,9 @@ impl Session {
                 Event::InputEnded | Event::OutputEnded | Event::ClientGone | Event::Refused => self.close(),
                 Event::Stuck => self.terminate(),
                 Event::Signal(signal) => self.pass_on(signal),
+                Event::Count => self.shared.report.tell_counts(),
                 Event::Done(direction) => self.note_done(direction),
+                Event::StderrDone => self.stderr_done = true,
                 Event::Exited => break,
             }
         }
@@ -214,8 +277,13 @@ impl Session {
         }
     }
 
-    /// A signal to this process is one to the server; a server that ignores it is killed when its time is over.
+    /// A signal to this process is one to the server; a server that ignores one that asks it to end is killed when its time is
+    /// over.
     fn pass_on(&mut self, signal: Signal) {
+        if signal == Signal::User2 {
+            self.server.signal(signal);
+            return;
+        }
         self.signalled = true;
         self.off = None;
         self.server.signal(signal);
@@ -235,13 +303,15 @@ impl Session {
     /// it takes; nobody waits for that after a signal, or when the session ended otherwise than by itself.
     fn let_threads_finish(&mut self) {
         self.deadline = None;
-        while !(self.client_done && self.server_done) {
+        while !(self.client_done && self.server_done && self.stderr_done) {
             let hurried = self.signalled || self.shared.ended() || self.server_done;
             if self.deadline.is_none() && hurried {
                 self.deadline = Some(Instant::now() + self.waits.term);
             }
             match self.hear_in_time() {
                 Ok(Event::Done(direction)) => self.note_done(direction),
+                Ok(Event::StderrDone) => self.stderr_done = true,
+                Ok(Event::Count) => self.shared.report.tell_counts(),
                 Ok(Event::Signal(_)) => self.signalled = true,
                 Ok(_) => {}
                 Err(_) => return,

@@ -11,7 +11,9 @@ use linegate_host::supervise::Signal;
 
 use super::report::Report;
 use super::wire::ToClient;
+use crate::args::RunArgs;
 use crate::gates::Tracker;
+use crate::secrets::Secrets;
 
 /// What the main thread hears.
 #[derive(Debug)]
@@ -28,10 +30,14 @@ pub enum Event {
     Refused,
     /// A signal for the server.
     Signal(Signal),
+    /// Somebody wants to see the counts.
+    Count,
     /// The server has ended; it waits to be reaped.
     Exited,
     /// The thread of this direction is done.
     Done(Direction),
+    /// The thread of the server's stderr is done.
+    StderrDone,
 }
 
 /// What the threads share.
@@ -41,6 +47,10 @@ pub struct Shared {
     pub to_client: ToClient,
     /// Where refusals are told.
     pub report: Report,
+    /// What must not be read in the server's own words.
+    pub secrets: Secrets,
+    /// Whether every line is passed on, whatever its verdict.
+    pub observing: bool,
     /// What both directions remember together; nothing in plain JSON-RPC.
     tracker: Option<Mutex<Tracker>>,
     policy: Policy,
@@ -50,9 +60,23 @@ pub struct Shared {
 
 impl Shared {
     /// At the start of a session.
-    pub fn new(policy: Policy, tracker: Option<Tracker>, report: Report, events: Sender<Event>) -> Self {
-        let (to_client, ended) = (ToClient::default(), AtomicBool::new(false));
-        Self { to_client, report, tracker: tracker.map(Mutex::new), policy, ended, events }
+    pub fn new(
+        args: &RunArgs,
+        tracker: Option<Tracker>,
+        report: Report,
+        secrets: Secrets,
+        events: Sender<Event>,
+    ) -> Self {
+        Self {
+            to_client: ToClient::default(),
+            report,
+            secrets,
+            observing: args.observe,
+            tracker: tracker.map(Mutex::new),
+            policy: args.policy(),
+            ended: AtomicBool::new(false),
+            events,
+        }
     }
 
     /// Judges one line at most, in the session.

@@ -131,6 +131,29 @@ const HANG_UP: PollFlags = PollFlags::RDHUP;
 #[cfg(not(target_os = "linux"))]
 const HANG_UP: PollFlags = PollFlags::empty();
 
+/// Writes the server's own words to this process's stderr, between whole lines of others. It waits for whoever reads there, but
+/// never while it holds the lock of stderr: what this process has to say itself must not wait for that.
+pub fn write_to_stderr(mut lines: &[u8]) -> io::Result<()> {
+    // A pipe that polls as writable takes as many bytes without blocking.
+    const AT_ONCE: usize = 4000;
+    let stderr = io::stderr();
+    while !lines.is_empty() {
+        poll_retry(&mut [PollFd::new(&stderr, PollFlags::OUT)], None)?;
+        let _turn = stderr.lock();
+        if poll_retry(&mut [PollFd::new(&stderr, PollFlags::OUT)], Some(&Timespec::default()))? == 0 {
+            continue;
+        }
+        let part = lines.get(..AT_ONCE.min(lines.len())).unwrap_or_default();
+        let part = part.iter().rposition(|byte| *byte == b'\n').and_then(|at| part.get(..=at)).unwrap_or(part);
+        match rustix::io::write(&stderr, part) {
+            Ok(len) => lines = lines.get(len..).unwrap_or_default(),
+            Err(Errno::INTR | Errno::AGAIN) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
 /// stdout of this process: the way to the client, for both threads.
 #[derive(Debug, Default)]
 pub struct ToClient(Mutex<()>);

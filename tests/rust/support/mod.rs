@@ -81,10 +81,22 @@ impl Running {
         running
     }
 
+    /// Starts linegate with these variables and gathers both of its outputs.
+    pub fn start_in(env: &[(&str, &str)], args: &[&str]) -> Self {
+        let mut running = Self::start_unread_in(env, args);
+        running.stdout = running.child.stdout.take().map(gather);
+        running
+    }
+
     /// Starts linegate; its stdout is the test's to read, in `child.stdout`.
     pub fn start_unread(args: &[&str]) -> Self {
+        Self::start_unread_in(&[], args)
+    }
+
+    fn start_unread_in(env: &[(&str, &str)], args: &[&str]) -> Self {
         let mut child = Command::new(linegate_bin())
             .args(args)
+            .envs(env.iter().copied())
             // Set in many containers; servers under test are told by it whether they are watched.
             .env_remove("PYTHONUNBUFFERED")
             .stdin(Stdio::piped())

@@ -6,10 +6,10 @@
 use crate::check::child::Run;
 use crate::check::finding::Class;
 use crate::check::outcome::{Outcome, Verdict};
-use crate::check::secrets::Secrets;
 use crate::check::setup::{Action, Server, Setup};
 use crate::check::source::Hint;
 use crate::check::text::{command_line, pipeline};
+use crate::secrets::Secrets;
 use crate::tell::printable;
 
 /// Lines of the server's stderr that are shown of one run: the last ones, where a crash says its reason.

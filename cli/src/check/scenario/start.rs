@@ -1,7 +1,7 @@
 //! Odd starts: other environments, other folders, and a client that takes its time. A server has to come up in each, and its
 //! stdout has to stay clean: what a debug switch prints must not reach the client.
 
-use std::env;
+use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use crate::check::child::{Child, Conditions};
 use crate::check::judge::Ends;
 use crate::check::setup::Folder;
 use crate::check::wire::{NoResult, TESTED};
+use crate::environment;
 
 /// How long the client says nothing at first.
 const IDLE: Duration = Duration::from_millis(1500);
@@ -42,9 +43,6 @@ pub const SCRIPTS: &[Script] = &[
     ),
     Script::new("start/idle", "A client may start its servers long before it speaks to them.", idle),
 ];
-
-/// The variables that the SDKs' clients hand down on unix.
-const SAFE: [&str; 6] = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
 
 /// The usual switches of runtimes, loaders of settings, package runners and loggers.
 const TALKATIVE: [(&str, &str); 30] = [
@@ -95,7 +93,8 @@ const PLACES: [&str; 5] = ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
 
 fn minimal(play: &mut Play<'_>) -> io::Result<()> {
     // Text that is not Unicode can't be told in a report, and no client hands it down.
-    let env = SAFE.iter().filter_map(|name| Some(((*name).to_owned(), env::var(name).ok()?))).collect();
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let env = environment::safe().filter_map(text).collect();
     session(play, Conditions { bare: true, env, ..Conditions::default() })
 }
 
