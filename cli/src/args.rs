@@ -37,6 +37,15 @@ pub enum Command {
     ///
     /// Exit status: the server's; 1 where a refusal ended the session; 2 where the server could not be started.
     Run(RunArgs),
+    /// Check every server that a client's configuration starts, and warn of secrets that stand in it in the open.
+    ///
+    /// Exit status: 1 where a server fails; warnings change nothing. Servers by URL are skipped.
+    Doctor(DoctorArgs),
+    /// Put linegate run in front of one server of a client's configuration; every other byte of it stays, and the file as it
+    /// was is kept beside it.
+    Wrap(WrapArgs),
+    /// Take linegate run away again.
+    Unwrap(UnwrapArgs),
     /// Print the table of codes and switches.
     Rules(RulesArgs),
     /// A small MCP server to try the other commands on.
@@ -50,6 +59,9 @@ impl Command {
             Self::Scan(_) => "scan",
             Self::Check(_) => "check",
             Self::Run(_) => "run",
+            Self::Doctor(_) => "doctor",
+            Self::Wrap(_) => "wrap",
+            Self::Unwrap(_) => "unwrap",
             Self::Rules(_) => "rules",
             Self::ExampleServer(_) => "example-server",
         }
@@ -260,6 +272,60 @@ impl Allow {
         options.result_types = &self.result_types;
         options
     }
+}
+
+/// Options of `linegate doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// The configuration: JSON, or JSON with comments, with a map mcpServers (or servers).
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// Look at these servers only [default: all].
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Send malformed lines too, as check does, and let a server fail that acts on them.
+    #[arg(long)]
+    pub full: bool,
+    /// Run only the checks whose names begin so; may be given several times.
+    #[arg(long, value_name = "CHECK")]
+    pub only: Vec<String>,
+    /// Leave out the checks whose names begin so; may be given several times.
+    #[arg(long, value_name = "CHECK")]
+    pub skip: Vec<String>,
+    /// How long each start of a server may take for its answers, and again to end, in seconds.
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
+    pub timeout: Duration,
+    /// Lines for people, or one JSON document.
+    #[arg(long, value_name = "F", value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Options of `linegate wrap`.
+#[derive(Debug, Args)]
+pub struct WrapArgs {
+    /// The configuration.
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// The server.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// The program to write down; a client that doesn't have linegate on its path needs a whole path here.
+    #[arg(long, value_name = "PROGRAM", default_value = "linegate")]
+    pub program: String,
+    /// Options for linegate run, such as -- --audit FILE.
+    #[arg(last = true, value_name = "OPTION")]
+    pub options: Vec<String>,
+}
+
+/// Options of `linegate unwrap`.
+#[derive(Debug, Args)]
+pub struct UnwrapArgs {
+    /// The configuration.
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// The server.
+    #[arg(value_name = "NAME")]
+    pub name: String,
 }
 
 /// Options of `linegate rules`.

@@ -97,6 +97,11 @@ impl Variable {
     }
 }
 
+/// Those of them that are text; others can't be told in a report, and no client hands them down.
+pub fn safe_texts() -> impl Iterator<Item = (String, String)> {
+    safe().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+}
+
 /// The safe variables that are set, with their values.
 pub fn safe() -> impl Iterator<Item = (OsString, OsString)> {
     SAFE.into_iter().filter_map(|name| Some((name.into(), env::var_os(name)?)))

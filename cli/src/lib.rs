@@ -17,6 +17,7 @@ use crate::trouble::{Done, Trouble};
 mod args;
 #[cfg(unix)]
 mod check;
+mod config;
 #[cfg(unix)]
 mod environment;
 mod example_server;
@@ -69,9 +70,13 @@ fn do_it(command: &'static Command, program: Vec<OsString>) -> Done {
         Command::Check(args) => check::run(args, program),
         #[cfg(unix)]
         Command::Run(args) => run::run(args),
+        #[cfg(unix)]
+        Command::Doctor(args) => config::doctor::run(args),
+        Command::Wrap(args) => config::wrap(args),
+        Command::Unwrap(args) => config::unwrap(args),
         // Process groups and their signals are what these are made of.
         #[cfg(not(unix))]
-        Command::Check(_) | Command::Run(_) => {
+        Command::Check(_) | Command::Run(_) | Command::Doctor(_) => {
             drop(program);
             Err("this command needs a unix system".into())
         }

@@ -33,6 +33,8 @@ const KEPT: usize = 64 << 20;
 pub struct Launch {
     /// Added to the environment.
     pub env: Vec<(String, String)>,
+    /// The working directory, in place of the check's own.
+    pub directory: Option<PathBuf>,
     /// The limit of the traffic, and again of the end after the input was closed.
     pub timeout: Duration,
     /// Set by a signal to the check itself: every wait is over at once.
@@ -170,7 +172,7 @@ impl<'l> Child<'l> {
         }
         conditions.unset.iter().for_each(|name| _ = builder.env_remove(name));
         builder.envs(conditions.env.iter().chain(&launch.env).map(|(name, value)| (name, value)));
-        if let Some(directory) = &conditions.directory {
+        if let Some(directory) = conditions.directory.as_ref().or(launch.directory.as_ref()) {
             builder.current_dir(directory);
         }
         let mut process = Supervised::spawn(builder, Waits::default())?;

@@ -9,6 +9,9 @@
 //! [source].
 
 use std::ffi::OsString;
+use std::path::PathBuf;
+
+use serde_json::Value;
 
 use crate::args::CheckArgs;
 use crate::trouble::Done;
@@ -31,6 +34,49 @@ mod setup;
 mod source;
 mod text;
 mod wire;
+
+pub use text::command_line;
+
+/// What is known of a server by its check.
+pub struct Examination {
+    setup: setup::Setup,
+    outcomes: Vec<outcome::Outcome>,
+}
+
+/// Checks a server as a client's configuration has it: with the safe variables and these alone, and in this directory.
+///
+/// # Errors
+///
+/// The check could not be done: why.
+pub fn examine(
+    args: &CheckArgs,
+    env: Vec<(String, String)>,
+    directory: Option<PathBuf>,
+) -> Result<Examination, String> {
+    let (setup, outcomes) = plan::examine(args, env, directory)?;
+    Ok(Examination { setup, outcomes })
+}
+
+impl Examination {
+    fn outline(&self) -> report::Outline<'_> {
+        report::Outline::new(&self.setup, &self.outcomes, &[])
+    }
+
+    /// Whether nothing was violated.
+    pub fn clean(&self) -> bool {
+        self.outline().clean()
+    }
+
+    /// What was violated and how it is mended, shortly.
+    pub fn complaints(&self) -> Vec<String> {
+        report::complaints(&self.outline())
+    }
+
+    /// The document of the check.
+    pub fn document(&self) -> Value {
+        report::document(&self.outline())
+    }
+}
 
 /// Checks as the arguments say, or records a session. `program` starts the program that this is.
 pub fn run(args: &CheckArgs, program: Vec<OsString>) -> Done {

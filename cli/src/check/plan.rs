@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
@@ -65,6 +66,25 @@ pub fn check(args: &CheckArgs, program: Vec<OsString>) -> Result<bool, Trouble> 
     Ok(outline.clean() || args.update_baseline)
 }
 
+/// What became of the scenarios at a server that is started with the safe variables and these alone, in this directory.
+///
+/// # Errors
+///
+/// The check could not be done: why.
+pub fn examine(
+    args: &CheckArgs,
+    env: Vec<(String, String)>,
+    directory: Option<PathBuf>,
+) -> Result<(Setup, Vec<Outcome>), String> {
+    let plan = Plan::new(args)?;
+    let mut setup = setup(args, None, Vec::new())?;
+    setup.launch.env = env;
+    setup.bare = true;
+    setup.launch.directory = directory;
+    let outcomes = plan.carry_out(&setup)?;
+    Ok((setup, outcomes))
+}
+
 /// What the scenarios have in common.
 fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> Result<Setup, String> {
     if !args.revision.is_mcp() {
@@ -95,7 +115,7 @@ fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> R
             .map_err(|error| format!("cannot handle signals: {error}"))?;
     }
     let env = replay.map_or(&[][..], |replay| &replay.env).iter().chain(&args.env).cloned().collect();
-    let launch = Launch { env, timeout: args.timeout, interrupted };
+    let launch = Launch { env, directory: None, timeout: args.timeout, interrupted };
     Ok(Setup {
         launch,
         server,
@@ -103,6 +123,7 @@ fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> R
         wanted: args.revision,
         settled: OnceLock::new(),
         outstays: AtomicBool::new(false),
+        bare: false,
     })
 }
 

@@ -17,6 +17,7 @@ use super::finding::Finding;
 use super::judge::{self, Ends};
 use super::outcome::Outcome;
 use super::wire::{self, HELLO, INITIALIZED, MODERN, Members, Request};
+use crate::environment;
 
 /// Where `--call` has this text in its arguments, each scenario puts a marker of its own.
 pub const MARKER: &str = "{{marker}}";
@@ -52,6 +53,8 @@ pub struct Setup {
     pub settled: OnceLock<Revision>,
     /// Set once the server had to be killed: what it has shown is not waited for at full length again.
     pub outstays: AtomicBool,
+    /// Whether every start has the safe variables and those of `launch` alone.
+    pub bare: bool,
 }
 
 impl Setup {
@@ -60,10 +63,16 @@ impl Setup {
     /// # Errors
     ///
     /// The command can't be started.
-    pub fn start(&self, conditions: Conditions) -> io::Result<(Child<'_>, Option<Record>)> {
+    pub fn start(&self, mut conditions: Conditions) -> io::Result<(Child<'_>, Option<Record>)> {
+        if self.bare && !conditions.bare {
+            conditions.bare = true;
+            conditions.env.splice(0..0, environment::safe_texts());
+        }
         match &self.server {
             Server::Command(command) => {
-                let command = if conditions.directory.is_some() { from_anywhere(command) } else { command.clone() };
+                let base = self.launch.directory.as_deref();
+                let elsewhere = conditions.directory.is_some();
+                let command = if elsewhere { from_anywhere(command, base) } else { command.clone() };
                 Ok((Child::start(&self.launch, command, conditions)?, None))
             }
             Server::Example(program) => {
@@ -119,13 +128,16 @@ impl Setup {
     }
 }
 
-/// The command with its relative paths made absolute: in another directory it is still the same command.
-fn from_anywhere(command: &[OsString]) -> Vec<OsString> {
+/// The command with its relative paths made absolute, from `base` or else from here: in another directory it is still the same
+/// command.
+fn from_anywhere(command: &[OsString], base: Option<&Path>) -> Vec<OsString> {
+    let base = base.unwrap_or_else(|| Path::new(""));
     let rooted = |(place, word): (usize, &OsString)| {
         let path = Path::new(word);
         // A program's bare name is looked for on the path.
-        let names_a_file = path.is_relative() && (place > 0 || path.components().count() > 1) && path.exists();
-        let rooted = if names_a_file { std::path::absolute(path).ok() } else { None };
+        let may_be_a_file = path.is_relative() && (place > 0 || path.components().count() > 1);
+        let found = may_be_a_file.then(|| base.join(path)).filter(|path| path.exists());
+        let rooted = found.and_then(|path| std::path::absolute(path).ok());
         rooted.map_or_else(|| word.clone(), PathBuf::into_os_string)
     };
     command.iter().enumerate().map(rooted).collect()

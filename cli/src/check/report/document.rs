@@ -27,7 +27,8 @@ pub fn write(outline: &Outline<'_>, out: &mut impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
-fn document(outline: &Outline<'_>) -> Value {
+/// The document.
+pub fn document(outline: &Outline<'_>) -> Value {
     let violations: Map<_, _> =
         Class::ALL.iter().map(|class| (class.name().to_owned(), json!(outline.violations(*class)))).collect();
     let classes: Map<_, _> = Class::ALL

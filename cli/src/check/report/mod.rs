@@ -15,7 +15,9 @@ mod page;
 mod people;
 mod sarif;
 
+pub use document::document;
 pub use outline::Outline;
+pub use people::complaints;
 
 /// The files of a saved report.
 const FILES: [(&str, ReportFormat); 6] = [

@@ -154,7 +154,11 @@ impl<'a> Outline<'a> {
 
     /// A shell command that does the run again, as far as a pipe line can.
     pub fn reproduce(&self, run: &Run) -> String {
-        pipeline(&run.stdin, &run.conditions, &self.setup.launch.env, &run.command)
+        let there = match (&self.setup.launch.directory, &run.conditions.directory) {
+            (Some(directory), None) => format!("cd {} && ", command_line(&[directory])),
+            _ => String::new(),
+        };
+        there + &pipeline(&run.stdin, &run.conditions, &self.setup.launch.env, &run.command)
     }
 }
 

@@ -56,6 +56,25 @@ const fn label(verdict: Verdict) -> (Style, &'static str) {
     }
 }
 
+/// What was violated and what mends it, in a few lines for each failed scenario.
+pub fn complaints(outline: &Outline<'_>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for outcome in outline.failed() {
+        lines.extend(
+            outcome
+                .findings
+                .iter()
+                .map(|finding| format!("{}: {}: {}", outcome.name, finding.class.name(), finding.what)),
+        );
+        if let Some(line) = outcome.dirt.as_ref().map(|dirt| &dirt.line) {
+            lines.push(format!("  bytes: {}", escaped(&line.bytes)));
+            lines.extend(author::of(&line.text).map(|author| format!("  probably {}: {}", author.name, author.advice)));
+        }
+        lines.extend(outline.fixes(outcome).into_iter().map(|fix| format!("  fix: {fix}")));
+    }
+    lines
+}
+
 /// What stands behind a scenario's name: why it did not run, or what was seen.
 pub fn remark(outcome: &Outcome) -> String {
     if let Some(why) = outcome.not_run {

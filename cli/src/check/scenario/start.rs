@@ -1,7 +1,6 @@
 //! Odd starts: other environments, other folders, and a client that takes its time. A server has to come up in each, and its
 //! stdout has to stay clean: what a debug switch prints must not reach the client.
 
-use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
@@ -92,9 +91,7 @@ const UNBUFFERED: [(&str, &str); 2] = [("PYTHONUNBUFFERED", "1"), ("NSUnbuffered
 const PLACES: [&str; 5] = ["XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_DIRS"];
 
 fn minimal(play: &mut Play<'_>) -> io::Result<()> {
-    // Text that is not Unicode can't be told in a report, and no client hands it down.
-    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-    let env = environment::safe().filter_map(text).collect();
+    let env = environment::safe_texts().collect();
     session(play, Conditions { bare: true, env, ..Conditions::default() })
 }
 

@@ -1,0 +1,194 @@
+//! Putting `linegate run` in front of one server of a configuration, and taking it away: by moving words in the text, so that every
+//! other byte of it stays, and taking it away gives the text back as it was.
+
+use std::ops::Range;
+
+use super::entries::{Server, Stdio, Word, find};
+
+/// The text with `program run OPTIONS --` in front of the server's command.
+///
+/// # Errors
+///
+/// There is no such server, or it stands behind `linegate run` already, or is none that is started.
+pub fn wrap(text: &str, name: &str, program: &str, options: &[String]) -> Result<String, String> {
+    let server = stdio(text, name)?;
+    if server.behind_linegate().is_some() {
+        return Err(format!("{name} stands behind linegate run already"));
+    }
+    let command = &text[server.command.place.clone()];
+    let ahead: Vec<_> =
+        ["run"].into_iter().chain(options.iter().map(String::as_str)).chain(["--"]).map(quoted).collect();
+    let ahead = format!("{}, {command}", ahead.join(", "));
+    let (at, words) = match &server.args {
+        // Written as nobody writes it by hand: a sign for the way back.
+        None => (server.member, format!("\"args\":[{ahead}], ")),
+        Some(args) => match args.words.first() {
+            Some(first) => (first.place.start, format!("{ahead}, ")),
+            None => (args.place.start + 1, ahead),
+        },
+    };
+    Ok(changed(text, vec![(at..at, words), (server.command.place, quoted(program))]))
+}
+
+/// The text without `linegate run` and its options.
+///
+/// # Errors
+///
+/// There is no such server, or it doesn't stand behind `linegate run`.
+pub fn unwrap(text: &str, name: &str) -> Result<String, String> {
+    let server = stdio(text, name)?;
+    let Some(begins) = server.behind_linegate() else {
+        return Err(format!("{name} does not stand behind linegate run"));
+    };
+    let words = server.words();
+    let (Some(command), Some(args)) = (words.get(begins), &server.args) else {
+        return Err(format!("{name} has no command behind linegate run"));
+    };
+    let (moved, rest) = args.words.split_at(begins);
+    let (Some(first), Some(last)) = (moved.first(), moved.last()) else {
+        return Err(format!("{name} has no command behind linegate run"));
+    };
+    only_words(text, moved, rest.first())?;
+    let gone = match rest.first() {
+        Some(next) => first.place.start..next.place.start,
+        None if is_sign(text, &server) => args.member.start..server.member,
+        // A comma behind the last word can't stay alone.
+        None if text[last.place.end..args.place.end].contains(',') => first.place.start..args.place.end - 1,
+        None => first.place.start..last.place.end,
+    };
+    let command = text[command.place.clone()].to_owned();
+    Ok(changed(text, vec![(gone, String::new()), (server.command.place.clone(), command)]))
+}
+
+fn stdio(text: &str, name: &str) -> Result<Stdio, String> {
+    match find(text, name)? {
+        Server::Stdio(server) => Ok(server),
+        Server::Url(..) => Err(format!("{name} is a server by URL: there is no command to stand in front of")),
+        Server::Unclear(why) => Err(format!("{name} is unclear: {why}")),
+    }
+}
+
+/// Whether the member `args` was added by [`wrap`].
+fn is_sign(text: &str, server: &Stdio) -> bool {
+    server.args.as_ref().is_some_and(|args| {
+        text.get(args.member.end..server.member) == Some(", ") && text[args.member.clone()].starts_with("\"args\":[")
+    })
+}
+
+/// What somebody wrote between the words must not go with them.
+fn only_words(text: &str, moved: &[Word], next: Option<&Word>) -> Result<(), String> {
+    let between = moved.iter().zip(moved.iter().skip(1).chain(next));
+    for (word, next) in between {
+        let gap = text.get(word.place.end..next.place.start).unwrap_or_default();
+        if !gap.trim().trim_matches(',').trim().is_empty() {
+            return Err("a comment stands among the words of linegate run; take it away first".to_owned());
+        }
+    }
+    Ok(())
+}
+
+fn quoted(word: &str) -> String {
+    serde_json::Value::from(word).to_string()
+}
+
+/// The text with each place replaced; the places don't overlap.
+fn changed(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
+    edits.sort_by_key(|(place, _)| std::cmp::Reverse(place.start));
+    let mut changed = text.to_owned();
+    for (place, words) in edits {
+        changed.replace_range(place, &words);
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn there_and_back(text: &str, wrapped: &str) {
+        let options = [];
+        let there = wrap(text, "s", "linegate", &options).expect("wrapped");
+        assert_eq!(there, wrapped);
+        assert_eq!(wrap(&there, "s", "linegate", &options), Err("s stands behind linegate run already".to_owned()));
+        assert_eq!(unwrap(&there, "s").as_deref(), Ok(text));
+        let options = ["--audit".to_owned(), "a \"b\"\\c".to_owned()];
+        let there = wrap(text, "s", "/opt/x/linegate", &options).expect("wrapped");
+        assert!(there.contains(r#""run", "--audit", "a \"b\"\\c", "--", "#) && there.contains("\"/opt/x/linegate\""));
+        assert_eq!(unwrap(&there, "s").as_deref(), Ok(text));
+    }
+
+    #[test]
+    fn every_other_byte_stays() {
+        there_and_back(
+            "{\"mcpServers\":{\"s\":{\"command\":\"x\",\"args\":[\"a\"]},\"t\":{\"n\":1.50e+03}}}\r\n",
+            "{\"mcpServers\":{\"s\":{\"command\":\"linegate\",\"args\":[\"run\", \"--\", \"x\", \"a\"]},\"t\":{\"n\":1.50e+03}}}\r\n",
+        );
+        // Args first, on lines of their own, with escapes in the command.
+        there_and_back(
+            "{ \"servers\": { \"s\": {\n\t\"args\": [\n\t\t\"-y\",\n\t\t\"\\u0070\"\n\t],\n\t\"command\": \"n\\u0070x\" } } }",
+            "{ \"servers\": { \"s\": {\n\t\"args\": [\n\t\t\"run\", \"--\", \"n\\u0070x\", \"-y\",\n\t\t\"\\u0070\"\n\t],\n\t\"command\": \"linegate\" } } }",
+        );
+        there_and_back(
+            "{\"mcpServers\": {\"s\": {\"command\": \"x\", \"args\": [ ]}}}",
+            "{\"mcpServers\": {\"s\": {\"command\": \"linegate\", \"args\": [\"run\", \"--\", \"x\" ]}}}",
+        );
+        there_and_back(
+            "{\"mcpServers\": {\"s\": {\n  \"env\": {},\n  \"command\": \"x\"\n}}}",
+            "{\"mcpServers\": {\"s\": {\n  \"env\": {},\n  \"args\":[\"run\", \"--\", \"x\"], \"command\": \"linegate\"\n}}}",
+        );
+        there_and_back(
+            "{\"mcpServers\": {\"s\": {\"args\": [], \"command\": \"x\"}}}",
+            "{\"mcpServers\": {\"s\": {\"args\": [\"run\", \"--\", \"x\"], \"command\": \"linegate\"}}}",
+        );
+        // With comments and commas at ends, as some clients take them.
+        there_and_back(
+            "{\n  // mine\n  \"mcpServers\": {\"s\": {\"command\": \"x\", /* why */ \"args\": [\"a\", /* b */ \"c\",],},},\n}",
+            "{\n  // mine\n  \"mcpServers\": {\"s\": {\"command\": \"linegate\", /* why */ \"args\": [\"run\", \"--\", \"x\", \"a\", /* b */ \"c\",],},},\n}",
+        );
+    }
+
+    #[test]
+    fn what_others_have_wrapped_is_unwrapped() {
+        let text = r#"{"mcpServers": {"s": {"command": "uvx", "args": ["linegate", "run", "--observe", "--", "x", "run", "--"]}}}"#;
+        assert_eq!(
+            unwrap(text, "s").as_deref(),
+            Ok(r#"{"mcpServers": {"s": {"command": "x", "args": ["run", "--"]}}}"#)
+        );
+        let text = r#"{"mcpServers": {"s": {"command": "C:\\bin\\linegate.exe", "args": ["run", "--", "x",]}}}"#;
+        assert_eq!(unwrap(text, "s").as_deref(), Ok(r#"{"mcpServers": {"s": {"command": "x", "args": []}}}"#));
+    }
+
+    #[test]
+    fn what_is_unclear_is_left_alone() {
+        let with = |entry: &str| format!("{{\"mcpServers\": {{\"s\": {entry}}}}}");
+        for (text, hint) in [
+            (with("{\"url\": \"https://h\"}"), "by URL"),
+            (with("{\"serverUrl\": \"https://h\"}"), "by URL"),
+            (with("{}"), "neither a command nor a url"),
+            (with("7"), "no object"),
+            (with("{\"command\": 7}"), "command is no string"),
+            (with("{\"command\": \"x\", \"args\": \"a b\"}"), "args is no array"),
+            (with("{\"command\": \"x\", \"args\": [1]}"), "no string"),
+            (with("{\"command\": \"x\", \"command\": \"y\"}"), "command stands twice"),
+            (with("{\"command\": \"x\"}, \"s\": {\"command\": \"x\"}"), "s stands twice"),
+            ("{\"mcpServers\": {\"t\": {\"command\": \"x\"}}}".to_owned(), "no server s, but t"),
+            ("{\"mcpServers\": []}".to_owned(), "mcpServers is no object"),
+            ("{\"mcp\": {}}".to_owned(), "no map of servers, mcpServers or servers"),
+            ("[]".to_owned(), "no JSON object"),
+            (String::new(), "no JSON object"),
+            ("{'mcpServers': {}}".to_owned(), "neither JSON nor JSON with comments"),
+            ("{mcpServers: {}}".to_owned(), "neither JSON nor JSON with comments"),
+            ("{\"mcpServers\": {}} x".to_owned(), "neither JSON nor JSON with comments"),
+        ] {
+            for done in [wrap(&text, "s", "linegate", &[]), unwrap(&text, "s")] {
+                assert!(done.as_ref().is_err_and(|why| why.contains(hint)), "{text}: {done:?}");
+            }
+        }
+        let plain = with("{\"command\": \"x\", \"args\": [\"linegate\", \"--\", \"run\"]}");
+        assert!(unwrap(&plain, "s").is_err_and(|why| why.contains("does not stand behind")));
+        let nothing = with("{\"command\": \"linegate\", \"args\": [\"run\", \"--\"]}");
+        assert!(unwrap(&nothing, "s").is_err_and(|why| why.contains("no command behind")));
+        let comment = with("{\"command\": \"linegate\", \"args\": [\"run\", /* mine */ \"--\", \"x\"]}");
+        assert!(unwrap(&comment, "s").is_err_and(|why| why.contains("comment")));
+    }
+}
