@@ -6,6 +6,7 @@
 #   make footprint      what the C library takes on two devices
 #   make fuzz           each fuzz target for SECONDS_EACH seconds (30)
 #   make soak           the tracker against its model in RUNS random sessions (100000)
+#   make faults         every fault of tests/interop/servers by its own scenario, TIMES times (20)
 #   make bench          the benchmarks
 #   make bench-run      what `linegate run` costs a session, beside a plain pipe
 #   make docs           write docs/rules.md again
@@ -20,6 +21,7 @@ SHELL := bash
 PYTHON ?= python3
 SECONDS_EACH ?= 30
 RUNS ?= 100000
+TIMES ?= 20
 CARGO ?= cargo
 PREFIX ?= /usr/local
 BIN := $(CURDIR)/.venv/bin
@@ -37,7 +39,7 @@ CBINDGEN_VERSION := 0.29.4
 CBINDGEN ?= $(CURDIR)/.tools/cbindgen-$(CBINDGEN_VERSION)/bin/cbindgen
 HEADER := $(CBINDGEN) --quiet --config ffi-c/cbindgen.toml --crate linegate-c ffi-c --output include/linegate.h
 
-.PHONY: test rust vectors c go interop rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak bench bench-run \
+.PHONY: test rust vectors c go interop faults rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak bench bench-run \
   docs header install venv clean
 
 test: rust vectors c go interop rmcp
@@ -64,6 +66,10 @@ go:
 # Real clients and servers around the binary.
 interop: .venv/ready
 	$(BIN)/python -m pytest tests/interop
+
+# Each fault of tests/interop/servers so many times by its own scenario: none may be missed once.
+faults: .venv/ready
+	LINEGATE_TIMES=$(TIMES) $(BIN)/python -m pytest -q tests/interop/test_faults.py -k each_fault
 
 # A server on the Rust SDK, gated from inside.
 rmcp:
@@ -92,7 +98,7 @@ header-fresh: $(CBINDGEN)
 python: .venv/ready
 	$(BIN)/ruff check --quiet tests scripts
 	$(BIN)/ruff format --quiet --diff tests scripts
-	for room in scripts tests/*/ tests/embedded/firmware/; do \
+	for room in scripts tests/*/ tests/embedded/firmware/ tests/interop/servers/python/; do \
 	  compgen -G "$$room/*.py" >/dev/null || continue; \
 	  if [ -e $$room/__init__.py ]; then from=$$room/.. what=$$(basename $$room); else from=$$room what=.; fi; \
 	  (cd $$from && $(MYPY) $$what); \

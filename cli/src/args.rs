@@ -145,6 +145,13 @@ pub struct CheckArgs {
     /// Set a variable in the server's environment; may be given several times.
     #[arg(long, value_name = "K=V", value_parser = assignment)]
     pub env: Vec<(String, String)>,
+    /// Start the server in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub cwd: Option<PathBuf>,
+    /// A variable that the server wants: start it without that, and with a value that is no good (linegate-bogus, or VALUE); may
+    /// be given several times.
+    #[arg(long, value_name = "NAME[=VALUE]", value_parser = breakage)]
+    pub break_env: Vec<(String, String)>,
     /// Run only the checks whose names begin so; may be given several times.
     #[arg(long, value_name = "NAME")]
     pub only: Vec<String>,
@@ -167,9 +174,13 @@ pub struct CheckArgs {
     /// tool of COMMAND is called.
     ///
     /// {{marker}} inside the JSON is replaced by a text that must never come back from a refused line, such as in
-    /// --call echo '{"text":"{{marker}}"}'.
+    /// --call echo '{"text":"{{marker}}"}'; {{canary}} by the path of a file that isn't there, and that no refused line may bring
+    /// into being.
     #[arg(long, num_args = 2, value_names = ["NAME", "JSON"], action = ArgAction::Set)]
     pub call: Vec<String>,
+    /// Send this request with these params (a JSON object) in the place of a call.
+    #[arg(long, num_args = 2, value_names = ["METHOD", "JSON"], action = ArgAction::Set, conflicts_with = "call")]
+    pub request: Vec<String>,
     /// The server's command and its arguments; without it the built-in example server is checked.
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
@@ -507,6 +518,11 @@ fn result_type(given: &str) -> Result<&'static str, String> {
     } else {
         Ok(given.to_owned().leak())
     }
+}
+
+/// A variable and what it is set to where it is to be no good.
+fn breakage(given: &str) -> Result<(String, String), String> {
+    if given.contains('=') { assignment(given) } else { assignment(&format!("{given}=linegate-bogus")) }
 }
 
 fn assignment(given: &str) -> Result<(String, String), String> {

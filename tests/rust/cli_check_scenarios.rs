@@ -64,6 +64,31 @@ def serve():
         "import os\nif not os.listdir(os.path.expanduser('~')): sys.exit('no settings')",
     ),
     fault(
+        "start/without-config",
+        "lifecycle",
+        "the handshake failed this time: ",
+        "import os\nif not os.listdir('.') and not os.listdir(os.path.expanduser('~')): sys.exit('no settings')",
+    ),
+    Fault {
+        // What the user sets beside it doesn't help.
+        options: &["--break-env", "LINEGATE_WANTED", "--env", "LINEGATE_WANTED=yes"],
+        ..fault(
+            "start/variables-unset",
+            "lifecycle",
+            "it neither answered initialize nor ended",
+            "import os, time\nif 'LINEGATE_WANTED' not in os.environ: time.sleep(600)",
+        )
+    },
+    Fault {
+        options: &["--break-env", "LINEGATE_WANTED=never", "--env", "LINEGATE_WANTED=yes"],
+        ..fault(
+            "start/variables-bogus",
+            "stdout",
+            "line 1 of stdout in start/variables-bogus is no message",
+            "import os\nif os.environ.get('LINEGATE_WANTED') == 'never': sys.exit(print('LINEGATE_WANTED is no number'))",
+        )
+    },
+    fault(
         "start/idle",
         "lifecycle",
         "the handshake failed this time: ",
@@ -253,6 +278,18 @@ def reply(message, strict=reply):
 ",
     ),
     fault(
+        "end/own-stdout",
+        "lifecycle",
+        "it closed its own stdout and ran on",
+        r"
+import os
+def reply(message, strict=reply):
+    strict(message)
+    if message['method'] == 'ping':
+        os.close(1)
+",
+    ),
+    fault(
         "end/child-left",
         "lifecycle",
         "processes that it had started outlived it",
@@ -300,6 +337,69 @@ fn each_fault_is_found_by_its_own_scenario() {
         assert_eq!(finding["class"], *class, "{name}: {finding}");
         assert!(finding["what"].as_str().is_some_and(|text| text.starts_with(what)), "{name}: {finding}");
     }
+}
+
+#[test]
+fn a_start_that_fails_in_time_and_in_silence_is_no_fault() {
+    let code = "import os\nif os.environ.get('LINEGATE_WANTED') != 'yes': sys.exit('LINEGATE_WANTED is missing')";
+    let server = Server::new(code, false, "");
+    let wanted = ["--env", "LINEGATE_WANTED=yes", "--only", "start/variables"];
+    let (document, status) = server.check(&[&wanted[..], &["--break-env", "LINEGATE_WANTED"]].concat());
+    assert_eq!((names(&document, "ok").len(), status), (2, 0), "{document:#}");
+    let notes = &scenario(&document, "start/variables-unset")["notes"];
+    assert_eq!(notes[0], "it did not come up");
+    let (document, status) = server.check(&wanted);
+    assert_eq!((names(&document, "skip").len(), status), (2, 0), "{document:#}");
+}
+
+/// Writes files where a call says so, and takes whatever its parser takes.
+const WRITER: &str = r"
+def answer(message, strict=answer):
+    if message['method'] == 'tools/call':
+        open(message['params']['arguments']['path'], 'w').close()
+        return {'error': {'code': -32600, 'message': 'nothing happened'}}
+    return strict(message)
+";
+
+#[test]
+fn a_file_that_a_malformed_line_makes_is_an_effect() {
+    let call = ["--call", "write", r#"{"path":"{{canary}}"}"#, "--only", "malformed/duplicate-method"];
+    let (document, status) = Server::new(WRITER, true, "").check(&call);
+    assert_eq!((names(&document, "fail").len(), status), (2, 1), "{document:#}");
+    let finding = &scenario(&document, "malformed/duplicate-method")["findings"][0];
+    assert_eq!(
+        (&finding["class"], &finding["what"]),
+        (&"effects".into(), &"the malformed line made the canary file".into())
+    );
+    let (document, status) = Server::new(WRITER, false, "").check(&call);
+    assert_eq!((names(&document, "fail"), status), (vec![], 0), "{document:#}");
+}
+
+#[test]
+fn a_server_starts_in_the_named_directory_and_is_asked_the_named_request() {
+    let folder = scratch("folder");
+    fs::create_dir(&folder).expect("made");
+    let folder = folder.canonicalize().expect("there");
+    let code = format!(
+        "import os\nif os.getcwd() != {:?}: sys.exit('elsewhere')\ndef answer(message, strict=answer):\n    \
+         return {{'result': {{'contents': []}}}} if message['method'] == 'resources/read' else strict(message)",
+        folder.to_str().expect("text")
+    );
+    let server = Server::new(&code, false, "");
+    let options = ["--only", "call", "--cwd", folder.to_str().expect("text"), "--request", "resources/read"];
+    let (document, status) = server.check(&[&options[..], &[r#"{"uri":"x:{{marker}}"}"#]].concat());
+    assert_eq!((names(&document, "ok"), status), (vec!["call"], 0), "{document:#}");
+    let run = &scenario(&document, "call")["runs"][0];
+    assert!(
+        run["stdin"]
+            .as_str()
+            .expect("text")
+            .contains(r#""method":"resources/read","params":{"uri":"x:linegate-marker-call"}"#)
+    );
+    assert!(run["reproduce"].as_str().expect("text").starts_with(&format!("cd {} && ", folder.display())));
+    // Elsewhere it doesn't come up, and that is told even where it was not asked for.
+    let (document, status) = server.check(&["--only", "call"]);
+    assert_eq!((names(&document, "fail"), names(&document, "skip"), status), (vec!["handshake"], vec!["call"], 1));
 }
 
 #[test]

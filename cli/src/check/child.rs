@@ -47,9 +47,11 @@ pub struct Conditions {
     /// Whether the environment begins empty, in place of the check's own.
     pub bare: bool,
     /// Variables that are taken away.
-    pub unset: Vec<&'static str>,
+    pub unset: Vec<String>,
     /// Variables that are set, before those of the user.
     pub env: Vec<(String, String)>,
+    /// Variables that are taken away or set whatever the user has set.
+    pub broken: Vec<(String, Option<String>)>,
     /// The working directory, in place of the check's own.
     pub directory: Option<PathBuf>,
     /// Whether nobody reads stderr before the input has ended.
@@ -172,6 +174,12 @@ impl<'l> Child<'l> {
         }
         conditions.unset.iter().for_each(|name| _ = builder.env_remove(name));
         builder.envs(conditions.env.iter().chain(&launch.env).map(|(name, value)| (name, value)));
+        for (name, value) in &conditions.broken {
+            match value {
+                Some(value) => builder.env(name, value),
+                None => builder.env_remove(name),
+            };
+        }
         if let Some(directory) = conditions.directory.as_ref().or(launch.directory.as_ref()) {
             builder.current_dir(directory);
         }
@@ -270,6 +278,11 @@ impl<'l> Child<'l> {
     /// What came on stdout so far.
     pub fn stdout(&self) -> &[u8] {
         &self.stdout.bytes
+    }
+
+    /// Whether stdout has ended, and not by this side.
+    pub const fn has_closed_stdout(&self) -> bool {
+        self.stdout.ended && !self.cut
     }
 
     /// Takes what the pipes bring for a while; over before, where the process ends.

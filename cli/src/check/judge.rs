@@ -26,11 +26,15 @@ const STOP_AT_THE_GATE: &str =
     "Refuse the line before anything reads it: let `linegate run` or the library stand in front of the reader.";
 
 /// Judges the run of a line that breaks the rule `code`: nothing may be recorded, and nothing but a refusal may come back.
-pub fn effects(run: &Run, code: Code, marker: &str, recorded: &[u8]) -> Vec<Finding> {
+/// `canary` is whether the file is there that the line would have made.
+pub fn effects(run: &Run, code: Code, marker: &str, recorded: &[u8], canary: bool) -> Vec<Finding> {
     let finding = |what: String, fix| Finding { class: Class::Effects, what, fix };
     let mut findings = Vec::new();
     if !recorded.is_empty() {
         findings.push(finding("the call of the malformed line ran".to_owned(), STOP_AT_THE_GATE));
+    }
+    if canary {
+        findings.push(finding("the malformed line made the canary file".to_owned(), STOP_AT_THE_GATE));
     }
     match wire::messages(&run.stdout).find_map(|message| acted(&message, code)) {
         Some(Err(NoResult::Error { code, message })) => {

@@ -96,17 +96,15 @@ fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> R
         ([], Some(command)) => Server::Command(command.clone()),
         (command, _) => Server::Command(command.to_vec()),
     };
-    let action = match (args.call.as_slice(), &server) {
-        ([name, arguments], _) => match serde_json::from_str(arguments) {
-            Ok(Value::Object(arguments)) => Action::Tool(name.clone(), arguments),
-            _ => {
-                return Err(
-                    r#"the second value of --call is a JSON object, such as '{"text":"{{marker}}"}'"#.to_owned()
-                );
-            }
-        },
-        (_, Server::Example(_)) => Action::Tool("record".to_owned(), wire::object(json!({"text": MARKER}))),
-        (_, Server::Command(_)) => Action::Harmless,
+    let members = |option: &str, text: &str| match serde_json::from_str(text) {
+        Ok(Value::Object(members)) => Ok(members),
+        _ => Err(format!(r#"the second value of {option} is a JSON object, such as '{{"text":"{MARKER}"}}'"#)),
+    };
+    let action = match (args.call.as_slice(), args.request.as_slice(), &server) {
+        ([name, arguments], ..) => Action::Tool(name.clone(), members("--call", arguments)?),
+        (_, [method, params], _) => Action::Request(method.clone(), members("--request", params)?),
+        (.., Server::Example(_)) => Action::Tool("record".to_owned(), wire::object(json!({"text": MARKER}))),
+        (.., Server::Command(_)) => Action::Harmless,
     };
     let interrupted = Arc::new(AtomicBool::new(false));
     // The server runs in a group of its own and does not get the terminal's signals: it is ended from here.
@@ -115,7 +113,7 @@ fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> R
             .map_err(|error| format!("cannot handle signals: {error}"))?;
     }
     let env = replay.map_or(&[][..], |replay| &replay.env).iter().chain(&args.env).cloned().collect();
-    let launch = Launch { env, directory: None, timeout: args.timeout, interrupted };
+    let launch = Launch { env, directory: args.cwd.clone(), timeout: args.timeout, interrupted };
     Ok(Setup {
         launch,
         server,
@@ -124,6 +122,7 @@ fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> R
         settled: OnceLock::new(),
         outstays: AtomicBool::new(false),
         bare: false,
+        break_env: args.break_env.clone(),
     })
 }
 
@@ -283,7 +282,9 @@ impl Plan {
             if repeat > 1 && outcome.not_run.is_none() {
                 outcome.notes.push(format!("failed {failed} times of {repeat}"));
             }
-            Outcome { reported: *reported, ..outcome }
+            // Without it nothing else ran, and a check of nothing is not clean.
+            let missed = scenario.is_handshake() && setup.settled.get().is_none();
+            Outcome { reported: *reported || missed, ..outcome }
         }))
     }
 }

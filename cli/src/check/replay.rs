@@ -35,7 +35,8 @@ pub fn document(setup: &Setup, outcome: &Outcome, run: &Run) -> Value {
         Server::Example(_) => Value::Null,
         Server::Command(_) => run.command.iter().map(|word| word.to_string_lossy()).collect(),
     };
-    let Conditions { bare, unset, env, directory, stderr_unread } = &run.conditions;
+    let Conditions { bare, unset, env, broken, directory, stderr_unread } = &run.conditions;
+    let broken: Map<String, Value> = broken.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     json!({
         "linegate_replay": VERSION,
         "scenario": outcome.name,
@@ -46,6 +47,7 @@ pub fn document(setup: &Setup, outcome: &Outcome, run: &Run) -> Value {
             "bare": bare,
             "unset": unset,
             "env": variables(env),
+            "broken": broken,
             "empty_directory": directory.is_some(),
             "stderr_unread": stderr_unread,
         },
@@ -147,6 +149,7 @@ impl Replay {
         let conditions = &document["conditions"];
         let yes = |name: &str| conditions[name].as_bool().unwrap_or_default();
         let unset = conditions["unset"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let broken = conditions["broken"].as_object().into_iter().flatten();
         let steps: Result<Vec<_>, String> =
             document["steps"].as_array().ok_or("steps is no array")?.iter().map(planned).collect();
         let number = document["malformed"].as_u64();
@@ -157,9 +160,9 @@ impl Replay {
             env: variables(&document["env"]),
             conditions: Conditions {
                 bare: yes("bare"),
-                // A program's run reads one such file.
-                unset: unset.map(|name| &*name.to_owned().leak()).collect(),
+                unset: unset.map(str::to_owned).collect(),
                 env: variables(&conditions["env"]),
+                broken: broken.map(|(name, value)| (name.clone(), value.as_str().map(str::to_owned))).collect(),
                 directory: None,
                 stderr_unread: yes("stderr_unread"),
             },
@@ -206,7 +209,7 @@ impl Replay {
         setup.finish(child, &mut outcome, self.ends)?;
         if let (Some(run), Some(code)) = (outcome.runs.last(), self.malformed) {
             let recorded = record.map_or_else(|| Ok(Vec::new()), |record| record.read())?;
-            let findings = judge::effects(run, code, &marker_of(&self.scenario), &recorded);
+            let findings = judge::effects(run, code, &marker_of(&self.scenario), &recorded, false);
             outcome.findings.extend(findings);
             outcome.malformed = Some(Malformed { code, bytes: self.malformed_line(), session: None });
         }

@@ -21,6 +21,8 @@ use crate::environment;
 
 /// Where `--call` has this text in its arguments, each scenario puts a marker of its own.
 pub const MARKER: &str = "{{marker}}";
+/// And where it has this one, the path of a file of its own that isn't there.
+pub const CANARY: &str = "{{canary}}";
 
 /// Which server is checked.
 pub enum Server {
@@ -35,6 +37,8 @@ pub enum Server {
 pub enum Action {
     /// A call of this tool.
     Tool(String, Members),
+    /// Another request that the user has named.
+    Request(String, Members),
     /// A request without effects.
     Harmless,
 }
@@ -55,6 +59,8 @@ pub struct Setup {
     pub outstays: AtomicBool,
     /// Whether every start has the safe variables and those of `launch` alone.
     pub bare: bool,
+    /// Variables that the server wants, and a value for each that is no good.
+    pub break_env: Vec<(String, String)>,
 }
 
 impl Setup {
@@ -116,12 +122,21 @@ impl Setup {
         }
     }
 
-    /// The request under test, with its marker.
-    pub fn request(&self, revision: Revision, marker: &str) -> Request {
+    /// Whether the request under test has a canary file.
+    pub fn has_canary(&self) -> bool {
+        self.action.members().is_some_and(|members| json!(members).to_string().contains(CANARY))
+    }
+
+    /// The request under test, with its marker and the path of its canary file.
+    pub fn request(&self, revision: Revision, marker: &str, canary: &str) -> Request {
         match &self.action {
             Action::Harmless => Request::harmless(revision),
+            Action::Request(method, params) => {
+                let params = marked(Value::Object(params.clone()), marker, canary);
+                Request::new(revision, method, wire::object(params))
+            }
             Action::Tool(name, arguments) => {
-                let arguments = marked(Value::Object(arguments.clone()), marker);
+                let arguments = marked(Value::Object(arguments.clone()), marker, canary);
                 Request::new(revision, "tools/call", wire::object(json!({"name": name, "arguments": arguments})))
             }
         }
@@ -161,13 +176,23 @@ pub fn marker_of(name: &str) -> String {
     format!("linegate-marker-{}", name.replace('/', "-"))
 }
 
-/// The arguments with the marker where its place is.
-fn marked(arguments: Value, marker: &str) -> Value {
+impl Action {
+    /// What the user has given it.
+    pub const fn members(&self) -> Option<&Members> {
+        match self {
+            Self::Tool(_, members) | Self::Request(_, members) => Some(members),
+            Self::Harmless => None,
+        }
+    }
+}
+
+/// The arguments with the marker and the path where their places are.
+fn marked(arguments: Value, marker: &str, canary: &str) -> Value {
     match arguments {
-        Value::String(text) => Value::String(text.replace(MARKER, marker)),
-        Value::Array(elements) => elements.into_iter().map(|element| marked(element, marker)).collect(),
+        Value::String(text) => Value::String(text.replace(MARKER, marker).replace(CANARY, canary)),
+        Value::Array(elements) => elements.into_iter().map(|element| marked(element, marker, canary)).collect(),
         Value::Object(members) => {
-            Value::Object(members.into_iter().map(|(name, value)| (name, marked(value, marker))).collect())
+            Value::Object(members.into_iter().map(|(name, value)| (name, marked(value, marker, canary))).collect())
         }
         other => other,
     }
@@ -211,6 +236,11 @@ impl Folder {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Whether something is in it.
+    pub fn has_content(&self) -> io::Result<bool> {
+        Ok(fs::read_dir(&self.0)?.next().is_some())
     }
 }
 

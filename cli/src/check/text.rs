@@ -39,17 +39,28 @@ pub fn pipeline(
         line.push_str("cd \"$(mktemp -d)\" && ");
     }
     let _ = write!(line, "printf '{}' |", printf(input));
-    if conditions.bare || !conditions.unset.is_empty() || !conditions.env.is_empty() || !env.is_empty() {
+    let unset = conditions.broken.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| name);
+    let unset: Vec<_> = conditions.unset.iter().chain(unset).collect();
+    let is_broken = |name: &str| conditions.broken.iter().any(|(broken, _)| broken == name);
+    let given = conditions.env.iter().chain(env).filter(|(name, _)| !is_broken(name));
+    let given: Vec<_> = given.map(|(name, value)| (name, value, is_secret(name))).collect();
+    let bogus = conditions.broken.iter().filter_map(|(name, value)| Some((name, value.as_ref()?, false)));
+    if conditions.bare
+        || !unset.is_empty()
+        || !env.is_empty()
+        || !conditions.env.is_empty()
+        || !conditions.broken.is_empty()
+    {
         line.push_str(" env");
     }
     if conditions.bare {
         line.push_str(" -i");
     }
-    for name in &conditions.unset {
+    for name in unset {
         let _ = write!(line, " -u {name}");
     }
-    for (name, value) in conditions.env.iter().chain(env) {
-        if is_secret(name) {
+    for (name, value, secret) in given.into_iter().chain(bogus) {
+        if secret {
             let _ = write!(line, " {name}=\"${name}\"");
         } else {
             let _ = write!(line, " {}", word(OsStr::new(&format!("{name}={value}"))));

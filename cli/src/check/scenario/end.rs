@@ -30,6 +30,11 @@ pub const SCRIPTS: &[Script] = &[
         stdout_closed,
     ),
     Script::new(
+        "end/own-stdout",
+        "A client whose pipe has ended takes the server for gone, and one that is not gone is left behind.",
+        own_stdout,
+    ),
+    Script::new(
         "end/child-left",
         "What a server has started and not ended stays on the machine, again and again.",
         child_left,
@@ -125,6 +130,27 @@ fn stdout_closed(play: &mut Play<'_>) -> io::Result<()> {
         play.note("it ended");
     }
     Ok(())
+}
+
+/// How long stdout is watched while nothing is asked, and how long the end of the process may be behind that of its stdout.
+const WATCHED: Duration = Duration::from_millis(300);
+
+fn own_stdout(play: &mut Play<'_>) -> io::Result<()> {
+    let mut child = play.plain_start()?;
+    if play.open(&mut child) {
+        child.send(&play.request().line(TESTED));
+        let _ = child.answer(TESTED, play.setup.launch.timeout);
+        child.rest(WATCHED);
+        if child.has_closed_stdout() && !child.ends_within(WATCHED) {
+            play.find(
+                "it closed its own stdout and ran on",
+                "Keep descriptor 1 open as long as the server runs, and end when it can't be written any more.",
+            );
+        } else {
+            play.note("its stdout stayed open as long as it ran");
+        }
+    }
+    play.finish(child, Ends::ByItself)
 }
 
 fn child_left(play: &mut Play<'_>) -> io::Result<()> {

@@ -14,7 +14,7 @@ use super::finding::{Class, Finding};
 use super::judge::{self, Ends};
 use super::outcome::{Dirt, Outcome};
 use super::recorded::{Content, Recorded};
-use super::setup::{Record, Setup, marker_of};
+use super::setup::{Folder, Record, Setup, marker_of};
 use super::wire::Request;
 
 mod corpus;
@@ -144,13 +144,13 @@ impl Scenario {
             (Kind::Stdout, _) => stdout::judge_all(before, &mut outcome),
             (Kind::Script(script), settled) if settled.is_some() || !script.session => {
                 let revision = settled.unwrap_or_default();
-                (script.play)(&mut Play { setup, revision, outcome: &mut outcome })?;
+                (script.play)(&mut Play::new(setup, revision, &mut outcome)?)?;
             }
             (Kind::Malformed(vector), Some(revision)) if vector.applies_to(revision) => {
-                malformed::play(vector, &mut Play { setup, revision, outcome: &mut outcome })?;
+                malformed::play(vector, &mut Play::new(setup, revision, &mut outcome)?)?;
             }
             (Kind::Corpus(content), Some(revision)) => {
-                corpus::play(content, &mut Play { setup, revision, outcome: &mut outcome })?;
+                corpus::play(content, &mut Play::new(setup, revision, &mut outcome)?)?;
             }
             (Kind::Malformed(_), Some(_)) => outcome.not_run = Some("this revision has no such rule"),
             (_, _) => outcome.not_run = Some("there was no handshake"),
@@ -199,9 +199,22 @@ struct Play<'a> {
     setup: &'a Setup,
     revision: Revision,
     outcome: &'a mut Outcome,
+    /// The folder of the canary file, where the request under test has one.
+    canary: Option<Folder>,
 }
 
 impl<'a> Play<'a> {
+    /// Nothing is played yet.
+    fn new(setup: &'a Setup, revision: Revision, outcome: &'a mut Outcome) -> io::Result<Self> {
+        let canary = if setup.has_canary() { Some(Folder::new()?) } else { None };
+        Ok(Self { setup, revision, outcome, canary })
+    }
+
+    /// Whether the canary file is there.
+    fn has_canary(&self) -> io::Result<bool> {
+        self.canary.as_ref().map_or(Ok(false), Folder::has_content)
+    }
+
     /// A fresh start of the server.
     fn start(&self, conditions: Conditions) -> io::Result<(Child<'a>, Option<Record>)> {
         self.setup.start(conditions)
@@ -234,7 +247,13 @@ impl<'a> Play<'a> {
 
     /// The request under test, with the marker of this scenario.
     fn request(&self) -> Request {
-        self.setup.request(self.revision, &marker_of(&self.outcome.name))
+        self.request_with(&marker_of(&self.outcome.name))
+    }
+
+    /// The same with this text in the marker's place.
+    fn request_with(&self, marker: &str) -> Request {
+        let canary = self.canary.as_ref().map(|folder| folder.path().join("canary").to_string_lossy().into_owned());
+        self.setup.request(self.revision, marker, &canary.unwrap_or_default())
     }
 
     /// Tells what is no violation.

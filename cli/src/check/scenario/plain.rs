@@ -93,6 +93,7 @@ fn call(play: &mut Play<'_>) -> io::Result<()> {
                 play.note(format!("the tool {name} says that it failed"));
             }
             (Ok(_), Action::Tool(name, _)) => play.note(format!("the tool {name} answered")),
+            (Ok(_), Action::Request(method, _)) => play.note(format!("{method} was answered")),
             (Ok(_), Action::Harmless) => {
                 let method = &request.method;
                 play.note(format!("{method} was answered; no tool was called, for want of --call NAME JSON"));

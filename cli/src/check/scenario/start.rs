@@ -1,6 +1,7 @@
 //! Odd starts: other environments, other folders, and a client that takes its time. A server has to come up in each, and its
 //! stdout has to stay clean: what a debug switch prints must not reach the client.
 
+use std::env;
 use std::io;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use super::{Play, Script};
 use crate::check::child::{Child, Conditions};
 use crate::check::judge::Ends;
 use crate::check::setup::Folder;
-use crate::check::wire::{NoResult, TESTED};
+use crate::check::wire::{HELLO, NoResult, Request, TESTED};
 use crate::environment;
 
 /// How long the client says nothing at first.
@@ -40,8 +41,17 @@ pub const SCRIPTS: &[Script] = &[
         "On a new machine, and in a container, the home directory holds no configuration and no cache.",
         empty_home,
     ),
+    Script::new(
+        "start/without-config",
+        "What is optional may be missing all at once: no file beside the server, none at home, and no variable that names one.",
+        without_config,
+    ),
+    Script::new("start/variables-unset", MISSING, variables_unset),
+    Script::new("start/variables-bogus", MISSING, variables_bogus),
     Script::new("start/idle", "A client may start its servers long before it speaks to them.", idle),
 ];
+
+const MISSING: &str = "Settings are forgotten and mistyped; a server that says so in the session, or ends with a word on stderr, can be helped.";
 
 /// The usual switches of runtimes, loaders of settings, package runners and loggers.
 const TALKATIVE: [(&str, &str); 30] = [
@@ -111,7 +121,58 @@ fn empty_directory(play: &mut Play<'_>) -> io::Result<()> {
 fn empty_home(play: &mut Play<'_>) -> io::Result<()> {
     let folder = Folder::new()?;
     let home = vec![("HOME".to_owned(), folder.path().to_string_lossy().into_owned())];
-    session(play, Conditions { unset: PLACES.to_vec(), env: home, ..Conditions::default() })
+    session(play, Conditions { unset: owned_names(&PLACES), env: home, ..Conditions::default() })
+}
+
+fn without_config(play: &mut Play<'_>) -> io::Result<()> {
+    let (folder, home) = (Folder::new()?, Folder::new()?);
+    let names_config = |name: &String| {
+        let name = name.to_ascii_uppercase();
+        name.contains("CONFIG") || name.contains("DOTENV") || name.contains("SETTINGS")
+    };
+    let own = env::vars_os().filter_map(|(name, _)| name.into_string().ok()).filter(names_config);
+    let conditions = Conditions {
+        unset: owned_names(&PLACES).into_iter().chain(own).collect(),
+        env: vec![("HOME".to_owned(), home.path().to_string_lossy().into_owned())],
+        directory: Some(folder.path().to_owned()),
+        ..Conditions::default()
+    };
+    session(play, conditions)
+}
+
+fn variables_unset(play: &mut Play<'_>) -> io::Result<()> {
+    let broken = play.setup.break_env.iter().map(|(name, _)| (name.clone(), None)).collect();
+    start_broken(play, broken)
+}
+
+fn variables_bogus(play: &mut Play<'_>) -> io::Result<()> {
+    let broken = play.setup.break_env.iter().map(|(name, value)| (name.clone(), Some(value.clone()))).collect();
+    start_broken(play, broken)
+}
+
+/// A start that the server may give up, if it does so in time and without a word on stdout.
+fn start_broken(play: &mut Play<'_>, broken: Vec<(String, Option<String>)>) -> io::Result<()> {
+    if broken.is_empty() {
+        play.outcome.not_run = Some("no variable was named that the server wants: --break-env NAME");
+        return Ok(());
+    }
+    let (mut child, _record) = play.start(Conditions { broken, ..Conditions::default() })?;
+    let hello = Request::hello(play.revision);
+    child.send(&hello.line(HELLO));
+    match child.answer(HELLO, play.setup.launch.timeout) {
+        Ok(_) => play.note("it came up all the same"),
+        Err(NoResult::Error { code, message }) => play.note(format!("it said so by error {code}: {message}")),
+        Err(NoResult::Closed) => play.note("it did not come up"),
+        Err(NoResult::Silent) => play.find(
+            format!("it neither answered {} nor ended", hello.method),
+            "Say what is missing in an answer, or end with a status other than 0 and a word on stderr; don't wait.",
+        ),
+    }
+    play.finish(child, Ends::ByItself)
+}
+
+fn owned_names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Play, Script, Turn};
 use crate::check::child::{Child, Conditions};
 use crate::check::judge::Ends;
-use crate::check::setup::{Action, MARKER};
+use crate::check::setup::MARKER;
 use crate::check::wire::{self, AFTER, Answer, MODERN, NoResult, Request, TESTED, object};
 
 /// Requests of the burst.
@@ -185,7 +185,7 @@ fn large_request(play: &mut Play<'_>) -> io::Result<()> {
 fn large_response(play: &mut Play<'_>) -> io::Result<()> {
     let fix = "Write the whole line: a pipe takes some 64 KiB at a time, and the rest has to wait, not to be lost.";
     let with_marker = |members: &wire::Members| Value::Object(members.clone()).to_string().contains(MARKER);
-    if !matches!(&play.setup.action, Action::Tool(_, arguments) if with_marker(arguments)) {
+    if !play.setup.action.members().is_some_and(with_marker) {
         play.outcome.not_run =
             Some("no tool was named that is given a text: --call NAME JSON, with {{marker}} in the JSON");
         return Ok(());
@@ -193,7 +193,7 @@ fn large_response(play: &mut Play<'_>) -> io::Result<()> {
     let mut child = play.plain_start()?;
     if play.open(&mut child) {
         let before = child.stdout().len();
-        child.send(&play.setup.request(play.revision, &"x".repeat(LARGE)).line(TESTED));
+        child.send(&play.request_with(&"x".repeat(LARGE)).line(TESTED));
         if expect(play, &mut child, TESTED, "with a text of a megabyte", fix).is_some() {
             play.note(format!("an answer of {} bytes", child.stdout().len() - before));
         }

@@ -1,0 +1,3 @@
+// Clean: the server as it is.
+"use strict";
+require("./serve").serve();

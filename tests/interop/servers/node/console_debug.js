@@ -1,0 +1,3 @@
+// console.debug sounds like stderr, and is stdout.
+"use strict";
+require("./serve").serve({ before: (method) => console.debug("->", method) });

@@ -1,0 +1,5 @@
+"""Clean: the server as it is."""
+
+from serve import serve
+
+serve()

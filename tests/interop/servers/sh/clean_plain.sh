@@ -1,0 +1,3 @@
+# Clean: the server as it is.
+. "${0%/*}/serve.sh"
+serve
