@@ -7,6 +7,8 @@
 #   make fuzz           each fuzz target for SECONDS_EACH seconds (30)
 #   make soak           the tracker against its model in RUNS random sessions (100000)
 #   make faults         every fault of tests/interop/servers by its own scenario, TIMES times (20)
+#   make comparison     what check says of the official SDKs: docs/comparison.md
+#   make soak-run       `linegate run` under random traffic, kills and stalls for SOAK_SECONDS (600)
 #   make bench          the benchmarks
 #   make bench-run      what `linegate run` costs a session, beside a plain pipe
 #   make docs           write docs/rules.md again
@@ -22,6 +24,7 @@ PYTHON ?= python3
 SECONDS_EACH ?= 30
 RUNS ?= 100000
 TIMES ?= 20
+SOAK_SECONDS ?= 600
 CARGO ?= cargo
 PREFIX ?= /usr/local
 BIN := $(CURDIR)/.venv/bin
@@ -39,7 +42,7 @@ CBINDGEN_VERSION := 0.29.4
 CBINDGEN ?= $(CURDIR)/.tools/cbindgen-$(CBINDGEN_VERSION)/bin/cbindgen
 HEADER := $(CBINDGEN) --quiet --config ffi-c/cbindgen.toml --crate linegate-c ffi-c --output include/linegate.h
 
-.PHONY: test rust vectors c go interop faults rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak bench bench-run \
+.PHONY: test rust vectors c go interop faults rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak soak-run bench bench-run comparison \
   docs header install venv clean
 
 test: rust vectors c go interop rmcp
@@ -90,6 +93,7 @@ clippy:
 pages:
 	$(RULES) | diff -u docs/rules.md - || { echo "docs/rules.md is stale: run make docs"; exit 1; }
 	$(PYTHON) scripts/mcp_tables.py --check
+	$(PYTHON) tests/comparison/compare.py --form
 
 header-fresh: $(CBINDGEN)
 	$(HEADER) --verify || { echo "include/linegate.h is stale: run make header"; exit 1; }
@@ -123,6 +127,14 @@ soak:
 
 bench:
 	cd tests/bench && $(CARGO) run --release
+
+# `linegate run` under random traffic, kills, closed pipes and stalls.
+soak-run: .venv/ready
+	LINEGATE_SOAK_SECONDS=$(SOAK_SECONDS) LINEGATE_TIMES=100 $(BIN)/python -m pytest -q -s tests/interop/test_soak.py
+
+# Servers on the official SDKs, bare and gated: writes docs/comparison.md again. Needs go and npm, and the package indexes.
+comparison:
+	$(PYTHON) tests/comparison/compare.py --write
 
 bench-run:
 	$(CARGO) test --release -p linegate-tests --test cli_run_speed -- --nocapture
