@@ -36,7 +36,7 @@ MYPY := $(BIN)/mypy --config-file $(CURDIR)/pyproject.toml --cache-dir $(CURDIR)
 RULES := $(CARGO) run --quiet -p linegate-cli -- rules --format markdown
 # Workspaces of their own.
 SIDE := tests/bench tests/embedded/proof tests/fuzz tests/rmcp
-SCRIPTS := .ci/run ffi-c/install tests/c/run tests/go/run tests/embedded/run tests/embedded/firmware/run tests/fuzz/run
+SCRIPTS := .ci/run scripts/pre-commit ffi-c/install tests/c/run tests/go/run tests/embedded/run tests/embedded/firmware/run tests/fuzz/run
 # The header is a page that people read: another version would write it another way.
 CBINDGEN_VERSION := 0.29.4
 CBINDGEN ?= $(CURDIR)/.tools/cbindgen-$(CBINDGEN_VERSION)/bin/cbindgen
