@@ -113,7 +113,8 @@ fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> R
             .map_err(|error| format!("cannot handle signals: {error}"))?;
     }
     let env = replay.map_or(&[][..], |replay| &replay.env).iter().chain(&args.env).cloned().collect();
-    let launch = Launch { env, directory: args.cwd.clone(), timeout: args.timeout, interrupted };
+    let directory = args.cwd.clone().or_else(|| replay.and_then(|replay| replay.directory.clone()));
+    let launch = Launch { env, directory, timeout: args.timeout, interrupted };
     Ok(Setup {
         launch,
         server,

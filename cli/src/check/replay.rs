@@ -6,7 +6,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -42,6 +42,7 @@ pub fn document(setup: &Setup, outcome: &Outcome, run: &Run) -> Value {
         "scenario": outcome.name,
         "revision": setup.settled.get().copied().unwrap_or_default().name(),
         "command": command,
+        "directory": setup.launch.directory,
         "env": variables(&setup.launch.env),
         "conditions": {
             "bare": bare,
@@ -97,6 +98,8 @@ pub struct Replay {
     revision: Revision,
     /// The command; `None` for the example server.
     pub command: Option<Vec<std::ffi::OsString>>,
+    /// The directory in which it was started, where the user had named one.
+    pub directory: Option<PathBuf>,
     /// The variables that the user had set.
     pub env: Vec<(String, String)>,
     conditions: Conditions,
@@ -157,6 +160,7 @@ impl Replay {
             scenario: text(document, "scenario")?,
             revision: Revision::from_name(&text(document, "revision")?).ok_or("revision is none that is known")?,
             command,
+            directory: document["directory"].as_str().map(PathBuf::from),
             env: variables(&document["env"]),
             conditions: Conditions {
                 bare: yes("bare"),
