@@ -192,11 +192,13 @@ def client_gone(linegate: str, mark: str, rng: random.Random) -> None:
     sender = threading.Thread(target=session.send, args=(traffic(rng, 60, "stall"),), daemon=True)
     sender.start()
     time.sleep(rng.random() / 10)
-    session.process.send_signal(rng.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP]))
+    sent = rng.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+    session.process.send_signal(sent)
     status = session.process.wait(SESSION_SECONDS)
     sender.join(SESSION_SECONDS)
     session.finish()
-    assert status in (0, 1, 129, 130, 143, 137), (status, session.err[-500:])
+    # The negative one where the signal came before there was a server to pass it on to.
+    assert status in (0, 1, 128 + sent, 137) or (status == -sent and not session.out), (status, session.err[-500:])
     session.messages()
 
 
@@ -211,7 +213,7 @@ def unread(linegate: str, mark: str, rng: random.Random) -> None:
     session.read()
     sender.join(SESSION_SECONDS)
     session.finish()
-    assert status in (1, 137, 143), (status, session.err[-500:])
+    assert status in (1, 137, 143) or (status == -signal.SIGTERM and not session.out), (status, session.err[-500:])
 
 
 KINDS = (calm, calm, killed, broken, client_gone, unread)

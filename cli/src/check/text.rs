@@ -38,7 +38,7 @@ pub fn pipeline(
     if conditions.directory.is_some() {
         line.push_str("cd \"$(mktemp -d)\" && ");
     }
-    let _ = write!(line, "printf '{}' |", printf(input));
+    let _ = write!(line, "{} |", sender(input));
     let unset = conditions.broken.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| name);
     let unset: Vec<_> = conditions.unset.iter().chain(unset).collect();
     let is_broken = |name: &str| conditions.broken.iter().any(|(broken, _)| broken == name);
@@ -77,6 +77,33 @@ pub fn command_line(command: &[impl AsRef<OsStr>]) -> String {
     command.iter().map(|argument| word(argument.as_ref())).collect::<Vec<_>>().join(" ")
 }
 
+/// A command that writes these bytes. A byte that comes again and again is counted, not written out.
+fn sender(bytes: &[u8]) -> String {
+    /// A byte that comes more often is counted.
+    const OFTEN: usize = 1000;
+    let mut commands = Vec::new();
+    let mut plain = Vec::new();
+    for run in bytes.chunk_by(|byte, next| byte == next) {
+        match run {
+            [byte, ..] if run.len() > OFTEN && byte.is_ascii_alphanumeric() => {
+                if !plain.is_empty() {
+                    commands.push(format!("printf '{}'", printf(&plain)));
+                    plain.clear();
+                }
+                commands.push(format!("head -c {} /dev/zero | tr '\\0' {}", run.len(), char::from(*byte)));
+            }
+            _ => plain.extend_from_slice(run),
+        }
+    }
+    if !plain.is_empty() || commands.is_empty() {
+        commands.push(format!("printf '{}'", printf(&plain)));
+    }
+    match commands.as_slice() {
+        [one] => one.clone(),
+        several => format!("{{ {}; }}", several.join("; ")),
+    }
+}
+
 /// A format of printf(1) between single quotes.
 fn printf(bytes: &[u8]) -> String {
     let mut format = String::new();
@@ -113,13 +140,15 @@ mod tests {
 
     #[test]
     fn a_shell_sends_exactly_the_bytes() {
-        let bytes: Vec<u8> = (0..=255).chain(*b"%s '\\n' 0123").collect();
+        let long = [b'x'; 5000];
+        let bytes: Vec<u8> = (0..=255).chain(*b"%s '\\n' 0123").chain(long).chain(*b"}\n").collect();
         let output = Command::new("sh")
             .arg("-c")
             .arg(pipeline(&bytes, &Conditions::default(), &[], &["cat"]))
             .output()
             .expect("sh runs");
         assert_eq!(output.stdout, bytes);
+        assert!(pipeline(&bytes, &Conditions::default(), &[], &["cat"]).len() < 1200);
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::tell::printable;
 
 /// Lines of the server's stderr that are shown of one run: the last ones, where a crash says its reason.
 const STDERR_LINES: usize = 8;
+/// The longest shell command that is shown to people, in bytes.
+const LONGEST_COMMAND: usize = 3000;
 /// The longest line of stderr that is shown, in characters.
 const STDERR_WIDTH: usize = 160;
 
@@ -104,10 +106,11 @@ impl<'a> Outline<'a> {
     }
 
     /// The failed ones in the order in which they are best mended: without a handshake nothing else shows, and a dirty
-    /// stdout hides the rest.
+    /// stdout hides the rest, most of all where an ordinary session has it.
     pub fn failed(&self) -> Vec<&'a Outcome> {
         let urgency = |outcome: &Outcome| {
-            (outcome.name != "handshake", outcome.findings.iter().map(|finding| finding.class).min())
+            let class = outcome.findings.iter().map(|finding| finding.class).min();
+            (outcome.name != "handshake", class, outcome.name != "stdout-clean")
         };
         let mut failed: Vec<_> = self.reported().filter(|outcome| outcome.failed()).collect();
         failed.sort_by_key(|outcome| urgency(outcome));
@@ -150,6 +153,16 @@ impl<'a> Outline<'a> {
         let mut fixes: Vec<_> = outcome.findings.iter().map(|finding| finding.fix).collect();
         fixes.dedup();
         fixes
+    }
+
+    /// The same for people: a line that nobody would read or copy is told in words.
+    pub fn reproduce_shortly(&self, run: &Run) -> String {
+        let line = self.reproduce(run);
+        if line.len() <= LONGEST_COMMAND {
+            return line;
+        }
+        let bytes = run.stdin.len();
+        format!("{bytes} bytes of input; --report DIR writes them down, and --replay does it again with its file")
     }
 
     /// A shell command that does the run again, as far as a pipe line can.

@@ -13,7 +13,7 @@ const STYLE: &str = "\
 :root{color-scheme:light dark;--bad:#b3261e;--good:#1b7f3b;--dim:#6b7280;--line:#8884}\
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}\
 h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.15rem;margin-top:2.2rem}h3{margin:0;font-size:1.05rem}\
-code,pre{font:.88rem/1.45 ui-monospace,monospace}pre{overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere;\
+code{overflow-wrap:anywhere}code,pre{font:.88rem/1.45 ui-monospace,monospace}pre{overflow-x:auto;white-space:pre-wrap;overflow-wrap:anywhere;\
 background:#8881;padding:.6rem .8rem;border-radius:.4rem;margin:.2rem 0 .6rem}\
 section.fail{border-left:.3rem solid var(--bad);padding:.2rem 0 .2rem 1rem;margin:1.2rem 0}\
 .verdict{font-size:1.15rem;font-weight:600}.bad{color:var(--bad)}.good{color:var(--good)}.dim{color:var(--dim)}\
@@ -112,7 +112,7 @@ fn failure(outline: &Outline<'_>, outcome: &Outcome, page: &mut String) {
         fact(page, "The rule that is broken", &html(&format!("{code}: {}", code.text())));
     }
     if let Some(run) = outline.evidence(outcome) {
-        fact(page, "See it again", &pre(&outline.reproduce(run)));
+        fact(page, "See it again", &pre(&outline.reproduce_shortly(run)));
         let words = last_words(outline.secrets(), run);
         if !words.is_empty() {
             fact(page, "The server's own log, its last lines", &pre(&words.join("\n")));

@@ -121,7 +121,7 @@ fn failure(outline: &Outline<'_>, outcome: &Outcome, remark: &str, out: &mut imp
         fact(out, "fix", fix)?;
     }
     if let Some(run) = outline.evidence(outcome) {
-        fact(out, "reproduce", outline.reproduce(run))?;
+        fact(out, "reproduce", outline.reproduce_shortly(run))?;
         let words = last_words(outline.secrets(), run);
         if !words.is_empty() {
             writeln!(out, "  {DIM}the server's stderr, its last lines:{DIM:#}")?;

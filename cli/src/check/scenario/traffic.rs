@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Play, Script, Turn};
 use crate::check::child::{Child, Conditions};
 use crate::check::judge::Ends;
-use crate::check::setup::MARKER;
+use crate::check::setup::{MARKER, marker_of};
 use crate::check::wire::{self, AFTER, Answer, MODERN, NoResult, Request, TESTED, object};
 
 /// Requests of the burst.
@@ -193,7 +193,7 @@ fn large_response(play: &mut Play<'_>) -> io::Result<()> {
     let mut child = play.plain_start()?;
     if play.open(&mut child) {
         let before = child.stdout().len();
-        child.send(&play.request_with(&"x".repeat(LARGE)).line(TESTED));
+        child.send(&play.request_with(&format!("{}{}", marker_of(&play.outcome.name), "x".repeat(LARGE))).line(TESTED));
         if expect(play, &mut child, TESTED, "with a text of a megabyte", fix).is_some() {
             play.note(format!("an answer of {} bytes", child.stdout().len() - before));
         }
