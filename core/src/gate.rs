@@ -5,7 +5,6 @@
 //! fault stands further left. Whatever the policy, a refused line leaves no state but the counters, the sequence number, the
 //! run of replies, whether the session is over, and, in a session, that a request it answered waits no longer.
 
-use crate::action::Refusable;
 use crate::audit::Fingerprint;
 use crate::code::{Code, Fault};
 use crate::framer::{Cut, Framer, strip_cr};
@@ -200,12 +199,10 @@ impl<S: Storage> Gate<S> {
         Message { text, line, envelope, method, loosened, revisions, options, standing }
     }
 
-    /// The call that the last feed accepted, for a host in another language, which can't hold the message: it can be read and
-    /// refused, and nothing else. `None` once it was refused, where the message asks for nothing (a response, a batch), and
-    /// where its line lay whole in the input: feed the first byte of a line by itself to have it gathered in the storage.
-    pub fn refusable(&mut self) -> Option<Refusable<'_>> {
+    /// The message that the last feed accepted, once more, where its line lies in the storage.
+    pub(crate) fn last_message(&mut self) -> Option<Message<'_>> {
         let last = self.standing.last?;
-        Refusable::of(self.message(None, last))
+        Some(self.message(None, last))
     }
 
     /// The end of input. A line without its line feed is refused (104); the session is over either way.

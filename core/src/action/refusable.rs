@@ -4,10 +4,12 @@
 use super::call::{Call, Origin, denied, ungranted};
 use super::misfit::Misfit;
 use super::{Denial, Target};
+use crate::gate::Gate;
 use crate::json::Cursor;
 use crate::limits::Switches;
 use crate::message::Message;
 use crate::refusal::Refusal;
+use crate::storage::Storage;
 
 /// The call that a gate accepted last, see [`Gate::refusable`](crate::Gate::refusable). Each refusal is counted, ends the session
 /// and is answered as that of a [`Call`], and is the last thing that becomes of it.
@@ -15,6 +17,15 @@ use crate::refusal::Refusal;
 pub struct Refusable<'a> {
     call: Call<'a>,
     loosened: Switches,
+}
+
+impl<S: Storage> Gate<S> {
+    /// The call that the last feed accepted, for a host in another language, which can't hold the message: it can be read and
+    /// refused, and nothing else. `None` once it was refused, where the message asks for nothing (a response, a batch), and
+    /// where its line lay whole in the input: feed the first byte of a line by itself to have it gathered in the storage.
+    pub fn refusable(&mut self) -> Option<Refusable<'_>> {
+        Refusable::of(self.last_message()?)
+    }
 }
 
 impl<'a> Refusable<'a> {
