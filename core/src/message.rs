@@ -5,7 +5,7 @@ use crate::limits::Switches;
 use crate::mcp::Set;
 use crate::options::Options;
 use crate::rpc::{Envelope, Kind, Member};
-use crate::standing::Standing;
+use crate::standing::{Counters, Standing};
 
 /// A line that was accepted. It lives until the gate is fed again, and can be made only by a gate.
 #[must_use]
@@ -94,6 +94,12 @@ impl<'a> Message<'a> {
     #[must_use]
     pub const fn line_len(&self) -> usize {
         self.line.len()
+    }
+
+    /// What its gate has counted since the start or reset, this line too.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.standing.counters
     }
 
     /// Whether it is judged as one of MCP.

@@ -16,7 +16,7 @@ use crate::message::Message;
 use crate::options::Options;
 use crate::refusal::{Detail, Refusal, Reply};
 use crate::rpc::Kind;
-use crate::standing::Standing;
+use crate::standing::{Counters, Standing};
 
 /// The member of params that belongs to the protocol and is no argument.
 const META: &str = "_meta";
@@ -84,6 +84,18 @@ impl<'a> Call<'a> {
         if self.origin.is_tool_call() { self.params?.get("name") } else { None }
     }
 
+    /// The params as they came: for a host that reads them by itself, with types that no Rust compiler knows.
+    #[must_use]
+    pub const fn params(&self) -> Option<Cursor<'a>> {
+        self.params
+    }
+
+    /// What its gate has counted since the start or reset.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.standing.counters
+    }
+
     /// Whether it asks for this.
     #[must_use]
     pub fn is_for(&self, target: Target<'_>) -> bool {
@@ -119,7 +131,7 @@ impl<'a> Call<'a> {
                 self.origin.target = Some(target);
                 Ok(Typed { origin: self.origin, arguments, standing: self.standing })
             }
-            Err(misfit) => Err(self.misfit(target, misfit)),
+            Err(misfit) => Err(self.unfit(misfit)),
         }
     }
 
@@ -140,21 +152,27 @@ impl<'a> Call<'a> {
         refuse(self.standing, &self.origin, fault, reply, Detail::default())
     }
 
-    pub(super) fn misfit(self, target: Target<'_>, misfit: Misfit<'a>) -> Refusal<'a> {
+    /// The refusal of a call whose arguments don't fit (502), for a host that reads the [params](Self::params) by itself.
+    pub fn unfit(self, misfit: Misfit<'a>) -> Refusal<'a> {
         let Misfit { wrong, at, member } = misfit;
         // What isn't there has its place where it would stand: at the params that lack it.
         let line = self.origin.line.as_ptr_range();
         let inside = |value: &Cursor<'_>| line.contains(&value.bytes().as_ptr());
         let at = at.filter(inside).or(self.params).map_or(0, |value| value.place(self.origin.line));
         let fault = Fault { code: Code::ArgumentsSchema, at };
-        let reply = match target {
-            Target::Tool(_) if self.origin.revisions.reports_arguments_as_results() => {
-                Reply::ToolResult { complete: self.origin.is_modern() }
-            }
-            _ => Reply::to(fault.code),
+        let reply = if self.origin.is_tool_call() && self.origin.revisions.reports_arguments_as_results() {
+            Reply::ToolResult { complete: self.origin.is_modern() }
+        } else {
+            Reply::to(fault.code)
         };
         let detail = Detail { reason: Some(wrong.text()), name: member, told: true };
         refuse(self.standing, &self.origin, fault, reply, detail)
+    }
+
+    /// The refusal of a call that the host denies (503) by itself. The refusal [has the reason](Refusal::reason), which the
+    /// reply doesn't.
+    pub fn denied(self, denial: Denial) -> Refusal<'a> {
+        denied(self.standing, &self.origin, denial)
     }
 }
 

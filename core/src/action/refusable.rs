@@ -80,7 +80,7 @@ impl<'a> Refusable<'a> {
     /// Refuses it for arguments that don't fit (502).
     pub fn misfit(self, misfit: Misfit<'a>) -> Refusal<'a> {
         let target = if self.is_tool_call() { Target::Tool("") } else { Target::Method("") };
-        self.call.misfit(target, misfit)
+        self.call.unfit(misfit)
     }
 
     /// Refuses it because it isn't allowed (503).
