@@ -1,6 +1,6 @@
 # One word for each thing to do; .ci/run does the same as `make test lint test-embedded fuzz`.
 #
-#   make test           every test that this machine can run; in parts: rust vectors c go interop rmcp
+#   make test           every test that this machine can run; in parts: rust vectors c go py interop rmcp
 #   make lint           formats, lints, docs, generated pages; in parts: rustfmt clippy pages header-fresh python scripts
 #   make test-embedded  the core without std and without a way to panic, and the C library on bare devices
 #   make footprint      what the C library takes on two devices
@@ -13,6 +13,7 @@
 #   make bench-run      what `linegate run` costs a session, beside a plain pipe
 #   make docs           write docs/rules.md again
 #   make header         write include/linegate.h again
+#   make py-stubs       write ffi-python/python/linegate/_names.pyi again
 #   make install        the C library and its header, to PREFIX (/usr/local)
 #   make venv           the Python tools, into .venv
 
@@ -42,10 +43,10 @@ CBINDGEN_VERSION := 0.29.4
 CBINDGEN ?= $(CURDIR)/.tools/cbindgen-$(CBINDGEN_VERSION)/bin/cbindgen
 HEADER := $(CBINDGEN) --quiet --config ffi-c/cbindgen.toml --crate linegate-c ffi-c --output include/linegate.h
 
-.PHONY: test rust vectors c go interop faults rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak soak-run bench bench-run comparison \
+.PHONY: test rust vectors c go py py-install py-stubs interop faults rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak soak-run bench bench-run comparison \
   docs header install venv clean
 
-test: rust vectors c go interop rmcp
+test: rust vectors c go py interop rmcp
 
 rust:
 	$(CARGO) test --workspace --no-fail-fast
@@ -65,6 +66,15 @@ c:
 # The Go module, its example, and the official Go SDK behind it.
 go:
 	tests/go/run
+
+# The Python package: a wheel of it, in .venv, and its tests. What was built for `make rust` is used again.
+py: py-install
+	$(BIN)/python ffi-python/stubs.py --check
+	$(BIN)/python -m pytest tests/python
+
+py-install: .venv/ready
+	cd ffi-python && CARGO='$(CARGO)' $(BIN)/maturin build --quiet --profile dev --out $(CURDIR)/.venv/wheels
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps --no-index --find-links .venv/wheels linegate
 
 # Real clients and servers around the binary.
 interop: .venv/ready
@@ -100,8 +110,10 @@ header-fresh: $(CBINDGEN)
 
 # Each folder as its programs see it: a package from outside, loose scripts from inside.
 python: .venv/ready
-	$(BIN)/ruff check --quiet tests scripts
-	$(BIN)/ruff format --quiet --diff tests scripts
+	$(BIN)/ruff check --quiet tests scripts ffi-python
+	$(BIN)/ruff format --quiet --diff tests scripts ffi-python
+	cd ffi-python && $(MYPY) -p linegate && $(MYPY) stubs.py
+	$(BIN)/pyright
 	for room in scripts tests/*/ tests/embedded/firmware/ tests/interop/servers/python/; do \
 	  compgen -G "$$room/*.py" >/dev/null || continue; \
 	  if [ -e $$room/__init__.py ]; then from=$$room/.. what=$$(basename $$room); else from=$$room what=.; fi; \
@@ -138,6 +150,10 @@ comparison:
 
 bench-run:
 	$(CARGO) test --release -p linegate-tests --test cli_run_speed -- --nocapture
+
+# The enums of the package as type checkers read them.
+py-stubs: py-install
+	$(BIN)/python ffi-python/stubs.py
 
 docs:
 	$(RULES) > docs/rules.md

@@ -15,8 +15,10 @@
 
 mod audit;
 mod filter;
+mod held;
 mod intake;
 mod key;
+mod named;
 mod outbox;
 mod reader;
 #[cfg(feature = "schema")]
@@ -33,7 +35,9 @@ mod tokio;
 mod writer;
 
 pub use self::audit::{AuditFile, observed_line, refused_line};
+pub use self::held::{Asked, CallFacts, Chunk, HeldGate, RefusedLine, SharedTracker, Stage};
 pub use self::key::{random_bytes, random_key};
+pub use self::named::{named_options, names};
 pub use self::reader::GatedReader;
 #[cfg(feature = "schema")]
 pub use self::schema::{BadSchema, Schema};

@@ -157,13 +157,22 @@ fn names(row: &Value, key: &str) -> Vec<String> {
     names.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
 }
 
+/// The switch of that name.
+fn switch(name: &str) -> linegate::Switch {
+    linegate::Switch::ALL
+        .iter()
+        .copied()
+        .find(|switch| switch.name() == name)
+        .unwrap_or_else(|| panic!("no switch {name}"))
+}
+
 /// The gate's events and the outcomes of what it accepted.
 fn walk(row: &Value, pieces: &[&[u8]]) -> (Vec<Value>, Vec<Value>) {
     let options = vectors::options(&row["options"]);
     let mut way_back = Options::new(Direction::FromServer, options.audit_key);
     way_back.revision = options.revision;
     let mut gate = Gate::new(options, HeapStorage::new()).unwrap();
-    let granted = names(row, "granted").iter().fold(Switches::NONE, |all, name| all.with(vectors::switch(name)));
+    let granted = names(row, "granted").iter().fold(Switches::NONE, |all, name| all.with(switch(name)));
     let actions = Actions::new(TABLE, Denying(names(row, "deny")), Noting(Vec::new()), ()).unwrap();
     let mut actions = actions.with_granted(granted);
     let (mut events, mut outcomes) = (Vec::new(), Vec::new());

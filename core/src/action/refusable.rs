@@ -79,7 +79,6 @@ impl<'a> Refusable<'a> {
 
     /// Refuses it for arguments that don't fit (502).
     pub fn misfit(self, misfit: Misfit<'a>) -> Refusal<'a> {
-        let target = if self.is_tool_call() { Target::Tool("") } else { Target::Method("") };
         self.call.unfit(misfit)
     }
 

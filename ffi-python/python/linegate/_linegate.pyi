@@ -1,51 +1,43 @@
-"""The extension: the gate of the Rust core, and what it hands out. All judgement is there; nothing here can be made by hand."""
+"""The extension: the gate of the Rust core, and what it hands out. All judgement is there; nothing here can be made
+by hand."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, Generic, Literal, Optional, TypeVar, Union, final
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, Literal, Optional, TypeVar, Union, final
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
-from linegate._names import Code, Counters, Switch
+from linegate._names import Switch
+from linegate._refused import Refused
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
-__version__: Final[str]
+__all__ = ["Authorized", "Call", "Gate", "Journal", "Message", "Tracker", "Typed", "main", "names"]
 
-def tables() -> dict[str, list[Any]]:
-    """What the core's tables hold, by name: `codes` as (number, name, stage, rpc_code, closes, text), `stages`, `profiles`,
-    `revisions`, `switches` as (name, code, text), `policies`, `batches`, `error_ids`."""
+def names() -> str:
+    """Every name that options, verdicts and records have, as JSON text."""
 
 def main(program: list[str], arguments: list[str]) -> int:
     """The command `linegate`; gives its exit status. `program` are the words that start this program."""
 
+@disjoint_base
 class Gate:
-    """One stream, judged line by line. Options as `linegate.Options` has them, all of them present."""
+    """The gate in the extension's own words; `linegate.Gate` has it in Python's."""
 
-    def __new__(cls, options: Mapping[str, Any], tracker: Optional[Tracker] = None) -> Self: ...
-    def feed(self, data: Union[bytes, bytearray, memoryview]) -> Self:
-        """Takes input, and gives the gate itself, whose iteration judges it line by line.
-
-        `bytes` are borrowed, any other buffer is copied. Nothing of the peer's raises; after the session's end the input is
-        dropped."""
-    def close(self) -> Self:
-        """The end of input. A line without its line feed is refused (104) when what was fed is judged up to there."""
-    def filter(self, data: Union[bytes, bytearray, memoryview]) -> tuple[bytes, list[Refused]]:
-        """Judges all of the input at once: the accepted lines with a line feed each, and the refusals, in order."""
-    def __iter__(self) -> Self: ...
+    def __new__(cls, given: str, tracker: Optional[Tracker]) -> Self: ...
+    def take(self, data: Optional[bytes]) -> None:
+        """Takes input, or None: its end. What an event before it could still be used for is over."""
+    def drain(self) -> tuple[bytes, list[Refused]]:
+        """Judges all that was taken: the accepted lines, each with a line feed, and the refusals, in order."""
     def __next__(self) -> Union[Message, Refused]:
-        """The next verdict. What an event before it could still be used for is over (904)."""
-    @property
-    def closed(self) -> bool:
-        """Whether the session is over: nothing more is judged."""
-    @property
-    def counters(self) -> Counters:
-        """What was counted since the start."""
+        """Judges up to the next verdict. What an event before it could still be used for is over."""
+    def counts(self) -> tuple[bool, int, int, int, int, list[int]]:
+        """Whether the session is over; lines accepted, blank lines, stripped CRs, replies, and refusals by stage."""
 
 @final
 class Tracker:
     """What the two gates of one session remember together."""
 
-    def __new__(cls, client: Mapping[str, Any], server: Mapping[str, Any], in_flight: int) -> Self: ...
+    def __new__(cls, client: str, server: str, in_flight: int) -> Self: ...
     @property
     def late_responses(self) -> int:
         """Answers to cancelled requests, which pass (455)."""
@@ -54,7 +46,11 @@ class Tracker:
 class Message:
     """An accepted line. Its parts are read from exactly the bytes that were checked."""
 
-    __match_args__: Final = ("kind", "method", "params")
+    @property
+    def gate(self) -> Gate: ...
+    @property
+    def ticket(self) -> int:
+        """The number of the verdict in its gate."""
     @property
     def kind(self) -> Literal["request", "notification", "result", "error", "batch"]: ...
     @property
@@ -71,7 +67,7 @@ class Message:
         """Exactly the bytes that were checked, without CR and LF."""
     @property
     def params(self) -> Any:
-        """The params, read once; None where there are none."""
+        """The params of a request or notification, read once; None where there are none."""
     @property
     def result(self) -> Any:
         """The result of a response, read once."""
@@ -79,10 +75,7 @@ class Message:
     def error(self) -> Any:
         """The error of a response, read once."""
     @property
-    def value(self) -> Any:
-        """The whole message, read anew each time; of a batch the list."""
-    @property
-    def loosened(self) -> tuple[Switch, ...]:
+    def loosened(self) -> list[str]:
         """The switches without which the line would have been refused."""
     @property
     def sequence(self) -> int:
@@ -90,119 +83,68 @@ class Message:
     @property
     def length(self) -> int:
         """Bytes of the line before its LF, a stripped CR counted."""
-    def call(self, granted: Iterable[Switch] = ()) -> Union[Call, Refused, None]:
+    def call(self, granted: Iterable[Union[Switch, str]] = ...) -> Union[Call, Refused, None]:
         """The call that a request or notification is, on its way to an effect; None for other messages.
 
         Refused (505) where the line passed only by a switch that isn't `granted` here."""
-
-@final
-class Refused:
-    """A refused line: why, where, and what may be answered. It has had no effect and will have none."""
-
-    __match_args__: Final = ("code", "offset")
-    @property
-    def code(self) -> Code: ...
-    @property
-    def offset(self) -> int:
-        """The byte that the verdict is about, from the line's start."""
-    @property
-    def length(self) -> int:
-        """Bytes of the line before its LF; of a line that was refused before its end, those up to the decision."""
-    @property
-    def sequence(self) -> int:
-        """The ordinal of the line in its stream, from 1."""
-    @property
-    def sender(self) -> Literal["client", "server"]: ...
-    @property
-    def id(self) -> Union[int, str, None]:
-        """The request's id, if it could be read beyond doubt."""
-    @property
-    def id_raw(self) -> Optional[bytes]:
-        """The same as it was written."""
-    @property
-    def rpc_code(self) -> Optional[int]:
-        """The JSON-RPC code of the reply, where one is due."""
-    @property
-    def reply(self) -> Optional[bytes]:
-        """The line that answers it, LF at its end. Only who owns the one writer of the wire may send it."""
-    @property
-    def settlement(self) -> Optional[bytes]:
-        """The error line for the peer that waits for the refused response, which now never comes."""
-    @property
-    def reason(self) -> Optional[str]:
-        """Why, more exactly than the code says (502, 503). Never words of the peer."""
-    @property
-    def subject(self) -> Optional[str]:
-        """What it is about: the member of the arguments (502), or the switch (505)."""
-    @property
-    def closes(self) -> bool:
-        """Whether the session ended with it."""
-    @property
-    def fingerprint(self) -> str:
-        """By which the same line is recognised again: 32 hex digits, keyed."""
-    @property
-    def audit_line(self) -> str:
-        """The line of an audit file, as `linegate run --audit` writes it, LF at its end."""
-
-@final
-class Journal:
-    """Counts executions. Nothing but an execution writes it; what is refused is counted by the gate.
-
-    `audit` is told of each authorized action and of its end, with a line for an audit file."""
-
-    def __new__(cls, audit: Optional[Callable[[str], object]] = None) -> Self: ...
-    @property
-    def executed(self) -> int:
-        """Actions whose executor has taken their arguments."""
-    @property
-    def failed(self) -> int:
-        """Those of them whose executor raised."""
 
 @final
 class Call:
     """A request or notification on its way to an effect, until its gate judges the next line."""
 
     @property
+    def message(self) -> Message: ...
+    @property
     def tool(self) -> Optional[str]:
         """The tool that a `tools/call` asks for."""
     @property
-    def method(self) -> str: ...
-    @property
-    def id(self) -> Union[int, str, None]: ...
-    @property
     def revision(self) -> Optional[str]:
         """The revision of MCP that it is of, where that is known."""
+    @property
+    def fingerprint(self) -> str:
+        """By which its line is recognised again: 32 hex digits, keyed."""
     def arguments(
-        self, model: Union[type[T], Callable[[Any], T]], *, tool: Optional[str] = None, method: Optional[str] = None
-    ) -> Union[Typed[T], Refused]:
-        """The arguments as a `model`: a dataclass, a pydantic model, or anything that takes the value and raises where it
-        doesn't fit. Refused (501) where it asks for another tool or method than the one named, 502 where they don't fit."""
+        self, model: Union[type[_T], Callable[[Any], _T]], *, tool: Optional[str] = None, method: Optional[str] = None
+    ) -> Union[Typed[_T], Refused]:
+        """The arguments as a `model`: a dataclass, a pydantic model, or whatever takes the value and raises where it
+        doesn't fit. Refused with 501 where the call asks for another tool or method than the one named, with 502
+        where they don't fit. Arguments that aren't there are an empty object."""
     def unknown(self) -> Refused:
         """The refusal (501) of a call for which there is no action."""
 
 @final
-class Typed(Generic[T]):
+class Typed(Generic[_T]):
     """A call whose arguments fit. It may still be denied."""
 
     @property
-    def arguments(self) -> T: ...
-    @property
     def call(self) -> Call: ...
+    @property
+    def model(self) -> Callable[[Any], _T]: ...
+    @property
+    def arguments(self) -> _T: ...
     def authorize(
-        self, policy: Callable[[Call, T], Union[bool, str, None]], journal: Journal
-    ) -> Union[Authorized[T], Refused]:
-        """Asks the policy, once: True allows; False, None or a text (the reason, for the host's own eyes) denies (503)."""
+        self, policy: Callable[[Call, _T], Union[bool, str, None]], journal: Journal
+    ) -> Union[Authorized[_T], Refused]:
+        """Asks the policy, once. Only True allows; anything else denies (503), a text as the reason, which stays with
+        the host."""
 
 @final
-class Authorized(Generic[T]):
+class Authorized(Generic[_T]):
     """An action that may be executed, once, until its gate judges the next line."""
 
     @property
     def call(self) -> Call: ...
     @property
-    def model(self) -> Callable[[Any], T]:
+    def model(self) -> Callable[[Any], _T]:
         """What its arguments were read as."""
-    def open(self) -> T:
+    def open(self) -> _T:
         """The arguments. With this the action counts as executed; a second time raises (504)."""
-    def failed(self) -> None:
-        """Tells the journal, once, that the executor failed."""
+
+@final
+class Journal:
+    """Counts executions. Nothing but an execution writes it; what is refused is counted by the gate."""
+
+    def __new__(cls) -> Self: ...
+    @property
+    def executed(self) -> int:
+        """Actions whose executor has taken their arguments."""

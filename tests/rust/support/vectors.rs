@@ -4,10 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
-use linegate::{
-    AuditKey, Batches, Code, Direction, ErrorId, Event, Fed, Gate, Options, Policy, Profile, Refusal, Revision,
-    Storage, Switch,
-};
+use linegate::{AuditKey, Code, Event, Fed, Gate, Options, Refusal, Storage};
 use linegate_host::HeapStorage;
 use serde_json::Value;
 
@@ -115,85 +112,13 @@ pub fn stream(row: &Value) -> Vec<u8> {
     .into_bytes()
 }
 
+/// The options of a vector; what only transcripts have is left to their runner.
 pub fn options(row: &Value) -> Options {
-    let string = |key: &str| row.get(key).map(text);
-    let direction = match string("from").as_deref() {
-        None | Some("client") => Direction::FromClient,
-        Some("server") => Direction::FromServer,
-        Some(other) => panic!("from: {other}"),
-    };
-    let mut options = Options::new(direction, AuditKey::new(*b"a key of vectors"));
-    if let Some(name) = string("profile") {
-        options = options.with_profile(Profile::ALL.into_iter().find(|profile| profile.name() == name).unwrap());
-    }
-    let switches = |key: &str| {
-        let names = row.get(key).map(|names| names.as_array().unwrap().iter().map(text).collect::<Vec<_>>());
-        names.unwrap_or_default().into_iter().map(|name| switch(&name)).collect::<Vec<_>>()
-    };
-    for switch in switches("allow") {
-        options.allowed = options.allowed.with(switch);
-    }
-    for switch in switches("refuse") {
-        options.allowed = options.allowed.without(switch);
-    }
-    if let Some(name) = string("revision") {
-        options.revision = Revision::from_name(&name).unwrap();
-    }
-    for (key, place) in [
-        ("revisions", &mut options.versions),
-        ("allow_methods", &mut options.methods),
-        ("allow_result_types", &mut options.result_types),
-    ] {
-        if let Some(names) = row.get(key) {
-            *place = listed(names);
-        }
-    }
-    let number = |key: &str| row.get(key).map(|n| n.as_u64().unwrap());
-    let limits = &mut options.limits;
-    for (key, place) in [
-        ("max_frame", &mut limits.max_frame),
-        ("max_keys", &mut limits.max_keys),
-        ("max_replies", &mut limits.max_replies),
-    ] {
-        if let Some(n) = number(key) {
-            *place = n.try_into().unwrap();
-        }
-    }
-    for (key, place) in [("max_depth", &mut limits.max_depth), ("max_id", &mut limits.max_id)] {
-        if let Some(n) = number(key) {
-            *place = n.try_into().unwrap();
-        }
-    }
-    options.policy = match string("policy").as_deref() {
-        None | Some("close_malformed") => Policy::CloseMalformed,
-        Some("close_all") => Policy::CloseAll,
-        Some("continue") => Policy::Continue,
-        Some(other) => panic!("policy: {other}"),
-    };
-    options.batches = match string("batches").as_deref() {
-        None | Some("by_revision") => Batches::ByRevision,
-        Some("allow") => Batches::Allow,
-        Some("refuse") => Batches::Refuse,
-        Some(other) => panic!("batches: {other}"),
-    };
-    options.error_id = match string("error_id").as_deref() {
-        None | Some("by_revision") => ErrorId::ByRevision,
-        Some("null") => ErrorId::Null,
-        Some("absent") => ErrorId::Absent,
-        Some(other) => panic!("error_id: {other}"),
-    };
+    let mut row = row.as_object().cloned().unwrap_or_default();
+    row.retain(|name, _| !matches!(name.as_str(), "track" | "max_ids"));
+    let mut options = linegate_host::named_options(&Value::Object(row)).unwrap();
+    options.audit_key = AuditKey::new(*b"a key of vectors");
     options
-}
-
-/// A list of names that lives as long as the options: to the end of the test.
-fn listed(names: &Value) -> &'static [&'static str] {
-    let names = names.as_array().unwrap().iter().map(|name| &*text(name).leak());
-    names.collect::<Vec<&str>>().leak()
-}
-
-/// The switch of that name.
-pub fn switch(name: &str) -> Switch {
-    Switch::ALL.iter().copied().find(|switch| switch.name() == name).unwrap_or_else(|| panic!("no switch {name}"))
 }
 
 /// Storage that grows to whatever a vector needs.

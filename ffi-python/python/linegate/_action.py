@@ -1,0 +1,158 @@
+"""A host's table of actions, and the walk of a message along it: from the tool's name to its one execution.
+
+Message --call--> Call --arguments--> Typed --authorize--> Authorized --executor--> its result, once
+           505          501, 502             503                       ---> Refused
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Optional, TypeVar, Union, get_type_hints
+
+from linegate._errors import UsageError
+from linegate._linegate import Authorized, Call, Journal, Message
+from linegate._names import Code
+from linegate._refused import Refused
+
+if TYPE_CHECKING:
+    from linegate._names import Switch
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Executor(Generic[T, R]):
+    """A function that acts, which can be given nothing but an `Authorized` of its own tool and arguments."""
+
+    def __init__(self, act: Callable[[T], R], model: Any, tool: Optional[str], method: Optional[str]) -> None:
+        self._act = act
+        self.model = model
+        self.tool = tool
+        self.method = method
+        self.__name__ = getattr(act, "__name__", "executor")
+        self.__doc__ = act.__doc__
+
+    def __call__(self, action: Authorized[T]) -> R:
+        # The exact type: the extension's classes have no others below them.
+        if type(action) is not Authorized:
+            raise UsageError(Code.STALE_EVENT, f"{self.__name__} takes an Authorized, not a {type(action).__name__}")
+        call = action.call
+        asked = (call.tool, None) if call.tool is not None else (None, call.message.method)
+        if action.model is not self.model or asked != (self.tool, self.method):
+            raise UsageError(Code.STALE_EVENT, f"{self.__name__} is not the executor of this action")
+        return self._act(action.open())
+
+    def __repr__(self) -> str:
+        return f"<Executor of {self.tool or self.method}>"
+
+
+def executor(
+    *, tool: Optional[str] = None, method: Optional[str] = None, model: Any = None
+) -> Callable[[Callable[[T], R]], Executor[T, R]]:
+    """Makes a function of one parameter the executor of a tool (by default of the function's name) or of a method.
+
+    The arguments are read as the parameter's type, or as `model`.
+    """
+
+    def decorate(act: Callable[[T], R]) -> Executor[T, R]:
+        wanted = model
+        if wanted is None:
+            hints = get_type_hints(act)
+            hints.pop("return", None)
+            if len(hints) != 1:
+                raise UsageError(
+                    Code.BAD_OPTIONS, f"{act.__name__} says no type of its one parameter, and model is not given"
+                )
+            (wanted,) = hints.values()
+        name = tool if tool is not None or method is not None else act.__name__
+        return Executor(act, wanted, name, method if name is None else None)
+
+    return decorate
+
+
+class Executed(NamedTuple):
+    """An action that was executed."""
+
+    call: Call
+    """What asked for it."""
+    result: Any
+    """What its executor gave."""
+    failure: Optional[Exception]
+    """What its executor raised. An execution all the same."""
+
+
+class Actions:
+    """A table of executors, with one policy and one journal.
+
+    `authorize` is given the call and its arguments, and nothing to execute them with; only True allows. `granted` are
+    loosened switches by which a line may have passed and still ask for an action. `audit` is given the lines of an
+    audit file: each refusal that `handle` sees, each authorized action, and its end.
+    """
+
+    def __init__(
+        self,
+        executors: Iterable[Executor[Any, Any]],
+        authorize: Callable[[Call, Any], Union[bool, str, None]],
+        *,
+        granted: Iterable[Union[Switch, str]] = (),
+        audit: Optional[Callable[[str], object]] = None,
+    ) -> None:
+        self.journal = Journal()
+        self.failed = 0
+        self._table: dict[tuple[Optional[str], Optional[str]], Executor[Any, Any]] = {}
+        self._authorize = authorize
+        self._granted = [str(switch) for switch in granted]
+        self._audit = audit or (lambda line: None)
+        for row in executors:
+            if (row.tool, row.method) in self._table:
+                raise UsageError(Code.BAD_OPTIONS, f"there are two executors of {row.tool or row.method}")
+            self._table[row.tool, row.method] = row
+
+    def handle(self, event: Union[Message, Refused]) -> Union[Executed, Refused, None]:
+        """Walks one verdict of a gate to its end: executed, refused, or None where it asks for no action of the
+        table's.
+
+        A tool that isn't in the table is refused (501); another method that isn't is the host's own to answer."""
+        outcome = event if isinstance(event, Refused) else self._walk(event)
+        if isinstance(outcome, Refused):
+            self._audit(outcome.audit_line)
+        return outcome
+
+    def _walk(self, message: Message) -> Union[Executed, Refused, None]:
+        # What isn't ours isn't asked to be a call at all: it needs no grant.
+        is_tool = message.method == "tools/call" and getattr(message.gate, "is_mcp", True)
+        if not is_tool and (None, message.method) not in self._table:
+            return None
+        call = message.call(self._granted)
+        if not isinstance(call, Call):
+            return call
+        key = (call.tool, None) if call.tool is not None else (None, message.method)
+        row = self._table.get(key)
+        if row is None:
+            return call.unknown() if call.tool is not None else None
+        typed = call.arguments(row.model, tool=row.tool, method=row.method)
+        if isinstance(typed, Refused):
+            return typed
+        action = typed.authorize(self._authorize, self.journal)
+        if isinstance(action, Refused):
+            return action
+        self._audit(_line("authorized", call))
+        result, failure = None, None
+        try:
+            result = row(action)
+        except Exception as error:
+            self.failed += 1
+            failure = error
+        self._audit(_line("ended", call, "done" if failure is None else "failed"))
+        return Executed(call, result, failure)
+
+
+def _line(event: str, call: Call, outcome: Optional[str] = None) -> str:
+    """The audit line of an action, as `linegate_host::AuditFile` writes it."""
+    members: dict[str, Any] = {"event": event, "sequence": call.message.sequence, "direction": "client"}
+    members["fingerprint"] = call.fingerprint
+    members["method" if call.tool is None else "tool"] = call.message.method if call.tool is None else call.tool
+    if outcome is not None:
+        members["outcome"] = outcome
+    return json.dumps(members, ensure_ascii=False, separators=(",", ":")) + "\n"

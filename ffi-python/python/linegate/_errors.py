@@ -1,0 +1,38 @@
+"""Faults of the caller. What a peer does wrong is never one of these, unless the caller asks for it: it is a
+`Refused`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from linegate._names import Code
+
+if TYPE_CHECKING:
+    from linegate._refused import Refused
+
+
+class Error(Exception):
+    """What this package raises by itself."""
+
+
+class UsageError(Error, ValueError):
+    """A call that makes no sense where it stands. `code` is 903 (an option), 904 (too late) or 504 (a second time)."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = Code(code)
+
+    def __str__(self) -> str:
+        return f"{int(self.code)} {self.code.rule}: {self.args[0]}"
+
+
+class ClosedError(Error):
+    """The wire is closed."""
+
+
+class RefusedError(Error, ValueError):
+    """A line was refused, where refusals were asked to be raised."""
+
+    def __init__(self, refused: Refused) -> None:
+        super().__init__(str(refused))
+        self.refused = refused

@@ -1,0 +1,93 @@
+"""The gate for one stream, and the pair of them for a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+from linegate import _linegate
+from linegate._errors import RefusedError
+from linegate._names import Counters, counters
+from linegate._options import both, encode
+from linegate._refused import Refused
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer, Self, Unpack
+
+    from linegate._options import Options
+
+
+class Gate(_linegate.Gate):
+    """Judges one stream, line by line.
+
+        for event in gate.feed(chunk):
+            ...                            # a Message or a Refused
+
+    A line is judged when it is iterated to, not before: what the handler of one line does, a refusal of its arguments
+    for one, holds for the next. What is left of a chunk waits. One thread at a time may use a gate.
+
+    `strict` raises a `RefusedError` instead of giving a `Refused`.
+    """
+
+    __slots__ = ("_strict", "is_mcp")
+    _strict: bool
+    is_mcp: bool
+    """Whether its lines are judged as those of MCP."""
+
+    def __new__(
+        cls, *, strict: bool = False, tracker: Optional[_linegate.Tracker] = None, **options: Unpack[Options]
+    ) -> Self:
+        gate = super().__new__(cls, encode(options), tracker)
+        gate._strict = strict
+        gate.is_mcp = str(options.get("revision", "auto")) != "jsonrpc"
+        return gate
+
+    def feed(self, data: Buffer) -> Self:
+        """Takes input and gives the gate, to be iterated.
+
+        `bytes` are borrowed, any other buffer is copied. Nothing that the peer wrote raises. After the session's end
+        the input is dropped."""
+        self.take(data if isinstance(data, bytes) else memoryview(data).tobytes())
+        return self
+
+    def close(self) -> Self:
+        """The end of input, and the gate, to be iterated: a line without its line feed is refused (104)."""
+        self.take(None)
+        return self
+
+    def filter(self, data: Buffer) -> tuple[bytes, list[Refused]]:
+        """Judges all of the input at once: the accepted lines, each with a line feed, and the refusals, in order."""
+        self.feed(data)
+        return self.drain()
+
+    def __iter__(self) -> Iterator[Union[_linegate.Message, Refused]]:
+        return self._raising() if self._strict else self
+
+    def _raising(self) -> Iterator[Union[_linegate.Message, Refused]]:
+        while (event := next(self, None)) is not None:
+            if isinstance(event, Refused):
+                raise RefusedError(event)
+            yield event
+
+    @property
+    def closed(self) -> bool:
+        """Whether the session is over: nothing more is judged."""
+        return self.counts()[0]
+
+    @property
+    def counters(self) -> Counters:
+        """What was counted since the start."""
+        return counters(*self.counts()[1:])
+
+
+def session(*, in_flight: int = 1024, **options: Unpack[Options]) -> tuple[Gate, Gate]:
+    """The gates of a client's lines and of a server's, which follow their session together (451 to 459).
+
+    The options are the client's; the server speaks the same protocol within the same bounds. `in_flight` requests of
+    one side may wait for their answers at once. Plain JSON-RPC has no session to follow.
+    """
+    client, server = both(options)
+    tracker: Any = None
+    if str(client.get("revision", "auto")) != "jsonrpc":
+        tracker = _linegate.Tracker(encode(client), encode(server), in_flight)
+    return Gate(tracker=tracker, **client), Gate(tracker=tracker, **server)

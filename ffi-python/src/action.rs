@@ -1,0 +1,133 @@
+//! `Call`, `Typed`, `Authorized` and `Journal`: the way of a message to an effect. The gate knows how far its last message has
+//! come: each stage is made only by the one before, once.
+
+use linegate::Code;
+use linegate::action::{Denial, Target, Wrong};
+use linegate_host::{CallFacts, HeldGate, RefusedLine, Stage};
+use pyo3::prelude::*;
+
+use crate::event::{Message, refused};
+use crate::{import, loads};
+
+/// Where the arguments don't fit: what is wrong, the way there, the member's name.
+type Unfit = (usize, Vec<String>, Option<String>);
+/// What can be wrong, in the order of `linegate._fit`.
+const WRONG: [Wrong; 4] = [Wrong::Missing, Wrong::Unknown, Wrong::Type, Wrong::Value];
+type Refuse<'a> = &'a dyn Fn(&mut HeldGate, u64) -> Result<RefusedLine, Code>;
+
+#[pyclass(frozen, module = "linegate._linegate")]
+pub(crate) struct Call {
+    #[pyo3(get)]
+    message: Py<Message>,
+    #[pyo3(get)]
+    tool: Option<Py<PyAny>>,
+    #[pyo3(get)]
+    revision: Option<&'static str>,
+    #[pyo3(get)]
+    fingerprint: String,
+    /// As JSON text, and the member that is none of them.
+    arguments: Vec<u8>,
+    aside: Option<&'static str>,
+}
+
+impl Call {
+    pub(crate) fn new(message: Bound<'_, Message>, facts: CallFacts) -> PyResult<Self> {
+        let tool = facts.tool.map(|tool| loads(message.py(), &tool)).transpose()?;
+        let CallFacts { revision, fingerprint, arguments, aside, .. } = facts;
+        Ok(Self { message: message.unbind(), tool, revision, fingerprint, arguments, aside })
+    }
+
+    fn advance(&self, py: Python<'_>, from: Stage, to: Stage) -> PyResult<()> {
+        self.message.get().with(py, |gate, ticket| gate.advance(ticket, from, to))
+    }
+
+    fn refuse(&self, py: Python<'_>, reason: Option<&str>, refuse: Refuse<'_>) -> PyResult<Py<PyAny>> {
+        refused(py, &self.message.get().with(py, refuse)?, reason)
+    }
+}
+
+#[pymethods]
+impl Call {
+    #[pyo3(signature = (model, *, tool = None, method = None))]
+    fn arguments(
+        slf: Bound<'_, Self>,
+        model: Bound<'_, PyAny>,
+        tool: Option<&str>,
+        method: Option<&str>,
+    ) -> PyResult<Py<PyAny>> {
+        let (py, call, message) = (slf.py(), slf.get(), slf.get().message.get());
+        let target = tool.map(Target::Tool).or(method.map(Target::Method));
+        if !message.with(py, |gate, ticket| target.map_or(Ok(true), |target| gate.is_for(ticket, target)))? {
+            return call.refuse(py, None, &HeldGate::unknown);
+        }
+        call.advance(py, Stage::Called, Stage::Read)?;
+        let read = import!(py, "linegate._fit", "read")?.call1((&model, &*call.arguments, call.aside))?;
+        let (arguments, unfit): (Py<PyAny>, Option<Unfit>) = read.extract()?;
+        let Some((wrong, way, member)) = unfit else {
+            let typed = Typed { call: slf.unbind(), model: model.unbind(), arguments };
+            return Ok(Py::new(py, typed)?.into_any());
+        };
+        let wrong = WRONG.get(wrong).copied().unwrap_or(Wrong::Value);
+        call.refuse(py, None, &|gate, ticket| gate.unfit(ticket, wrong, &way, member.as_deref()))
+    }
+
+    fn unknown(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.refuse(py, None, &HeldGate::unknown)
+    }
+}
+
+#[pyclass(frozen, generic, get_all, module = "linegate._linegate")]
+pub(crate) struct Typed {
+    call: Py<Call>,
+    model: Py<PyAny>,
+    arguments: Py<PyAny>,
+}
+
+#[pymethods]
+impl Typed {
+    fn authorize(&self, py: Python<'_>, policy: Bound<'_, PyAny>, journal: Py<Journal>) -> PyResult<Py<PyAny>> {
+        let call = self.call.get();
+        call.advance(py, Stage::Read, Stage::Asked)?;
+        let said = policy.call1((&self.call, &self.arguments))?;
+        // Nothing but True allows: a policy that forgot its answer, or gave a text, denies.
+        if !said.is(&*true.into_pyobject(py)?) {
+            let reason: Option<String> = said.extract().ok();
+            let denial = Denial::because("the policy did not say yes");
+            return call.refuse(py, reason.as_deref(), &|gate, ticket| gate.denied(ticket, denial));
+        }
+        call.advance(py, Stage::Asked, Stage::Allowed)?;
+        let (call, model, arguments) =
+            (self.call.clone_ref(py), self.model.clone_ref(py), self.arguments.clone_ref(py));
+        Ok(Py::new(py, Authorized { call, model, arguments, journal })?.into_any())
+    }
+}
+
+#[pyclass(frozen, generic, module = "linegate._linegate")]
+pub(crate) struct Authorized {
+    #[pyo3(get)]
+    call: Py<Call>,
+    #[pyo3(get)]
+    model: Py<PyAny>,
+    arguments: Py<PyAny>,
+    journal: Py<Journal>,
+}
+
+#[pymethods]
+impl Authorized {
+    fn open(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        self.call.get().message.get().with(py, HeldGate::take)?;
+        self.journal.borrow_mut(py).0 += 1;
+        Ok(self.arguments.clone_ref(py))
+    }
+}
+
+#[pyclass(module = "linegate._linegate")]
+pub(crate) struct Journal(#[pyo3(get, name = "executed")] u64);
+
+#[pymethods]
+impl Journal {
+    #[new]
+    const fn new() -> Self {
+        Self(0)
+    }
+}

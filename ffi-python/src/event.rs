@@ -1,0 +1,122 @@
+//! Verdicts as objects that outlive the gate's next line. Their forms as text show no payload.
+
+use linegate::{Code, Cursor, Message as Accepted, Switch, Switches};
+use linegate_host::{HeldGate, RefusedLine, refused_line};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyString};
+
+use crate::action::Call;
+use crate::gate::Gate;
+use crate::{import, loads, misuse};
+
+/// What is done in a gate, or the fault of the caller.
+type Done<T> = Result<T, Code>;
+
+/// A value in a line: its place, and what was read there when it was asked for first.
+struct Part {
+    line: Py<PyBytes>,
+    place: Option<(usize, usize)>,
+    read: PyOnceLock<Py<PyAny>>,
+}
+
+impl Part {
+    fn bytes<'a>(&'a self, py: Python<'a>) -> Option<&'a [u8]> {
+        let (start, len) = self.place?;
+        self.line.as_bytes(py).get(start..)?.get(..len)
+    }
+}
+
+impl<'py> IntoPyObject<'py> for &Part {
+    type Target = PyAny;
+    type Output = Bound<'py, PyAny>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let Some(text) = self.bytes(py) else { return Ok(py.None().into_bound(py)) };
+        Ok(self.read.get_or_try_init(py, || loads(py, text))?.bind(py).clone())
+    }
+}
+
+#[pyclass(frozen, get_all, module = "linegate._linegate")]
+pub(crate) struct Message {
+    pub(crate) gate: Py<Gate>,
+    pub(crate) ticket: u64,
+    kind: &'static str,
+    method: Option<Py<PyString>>,
+    raw: Py<PyBytes>,
+    sequence: u64,
+    length: usize,
+    loosened: Vec<&'static str>,
+    id: Part,
+    params: Part,
+    result: Part,
+    error: Part,
+}
+
+impl Message {
+    pub(crate) fn new(gate: &Bound<'_, Gate>, ticket: u64, it: &Accepted<'_>) -> Self {
+        let (py, text) = (gate.py(), it.bytes());
+        let raw = PyBytes::new(py, text).unbind();
+        let part = |part: Option<&[u8]>| {
+            let place = part.map(|part| (part.as_ptr().addr() - text.as_ptr().addr(), part.len()));
+            Part { line: raw.clone_ref(py), place, read: PyOnceLock::new() }
+        };
+        let value = |value: Option<Cursor<'_>>| part(value.as_ref().map(Cursor::bytes));
+        Self {
+            gate: gate.clone().unbind(),
+            ticket,
+            kind: it.kind().name(),
+            method: it.method().map(|method| PyString::new(py, method).unbind()),
+            sequence: it.sequence(),
+            length: it.line_len(),
+            loosened: it.loosened().iter().map(|switch| switch.name()).collect(),
+            id: part(it.id()),
+            params: value(it.params()),
+            result: value(it.result()),
+            error: value(it.error()),
+            raw: raw.clone_ref(py),
+        }
+    }
+
+    /// Does something with the gate, in which this message may still be the last verdict.
+    pub(crate) fn with<T>(&self, py: Python<'_>, act: impl FnOnce(&mut HeldGate, u64) -> Done<T>) -> PyResult<T> {
+        let done = act(&mut self.gate.bind(py).try_borrow_mut()?.0, self.ticket);
+        done.map_err(|code| misuse(py, code, code.text()))
+    }
+}
+
+#[pymethods]
+impl Message {
+    #[getter]
+    fn id_raw<'a>(&'a self, py: Python<'a>) -> Option<&'a [u8]> {
+        self.id.bytes(py)
+    }
+
+    #[pyo3(signature = (granted = Vec::new()))]
+    fn call(slf: Bound<'_, Self>, granted: Vec<String>) -> PyResult<Option<Py<PyAny>>> {
+        let (py, switch) = (slf.py(), |name| Switch::ALL.iter().copied().find(|switch| switch.name() == name));
+        let granted = granted.iter().filter_map(switch).fold(Switches::NONE, Switches::with);
+        match slf.get().with(py, |gate, ticket| gate.call(ticket, granted))? {
+            Err(it) => refused(py, &it, None).map(Some),
+            Ok(None) => Ok(None),
+            Ok(Some(facts)) => Ok(Some(Py::new(py, Call::new(slf, facts)?)?.into_any())),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Message: {}, line {}, {} bytes>", self.kind, self.sequence, self.length)
+    }
+}
+
+/// A refusal as an object of Python's own: it is only data, and nothing can be made of it.
+pub(crate) fn refused(py: Python<'_>, it: &RefusedLine, reason: Option<&str>) -> PyResult<Py<PyAny>> {
+    let bytes = |bytes: &Option<Vec<u8>>| bytes.as_deref().map(|bytes| PyBytes::new(py, bytes));
+    let (record, reason) = (&it.record, reason.or(it.reason));
+    let place = (record.code.number(), record.at, record.frame_len, record.sequence, record.direction.name());
+    let reply = (bytes(&it.id), it.rpc_code, bytes(&it.reply), bytes(&it.settlement));
+    let audit = (record.fingerprint.to_string(), refused_line(record));
+    import!(py, "linegate._refused", "refused")?
+        .call1((place, reply, reason, it.subject, it.closes, audit))
+        .map(Bound::unbind)
+}

@@ -1,0 +1,77 @@
+//! `Gate` and `Tracker`: input in, one verdict after another out. The interpreter's lock is given away while much is judged.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use linegate::{Slot, Stage};
+use linegate_host::{HeldGate, SharedTracker};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+
+use crate::event::{Message, refused};
+use crate::{bad_options, options};
+
+/// Bytes from which on judging takes longer than giving the lock away and taking it again.
+const MUCH: usize = 16 * 1024;
+
+#[pyclass(frozen, module = "linegate._linegate")]
+pub(crate) struct Tracker(SharedTracker);
+
+#[pymethods]
+impl Tracker {
+    #[new]
+    fn new(py: Python<'_>, client: &str, server: &str, in_flight: usize) -> PyResult<Self> {
+        let slots = vec![Slot::EMPTY; in_flight.saturating_mul(4)];
+        let tracker = linegate::Tracker::new(&options(py, client)?, &options(py, server)?, slots);
+        Ok(Self(Arc::new(Mutex::new(tracker.map_err(|bad| bad_options(py, bad))?))))
+    }
+
+    #[getter]
+    fn late_responses(&self) -> u64 {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).late_responses()
+    }
+}
+
+/// The class's own lock keeps a second thread out while one is inside.
+#[pyclass(subclass, module = "linegate._linegate")]
+pub(crate) struct Gate(pub(crate) HeldGate);
+
+#[pymethods]
+impl Gate {
+    #[new]
+    fn new(py: Python<'_>, given: &str, tracker: Option<&Tracker>) -> PyResult<Self> {
+        let held = HeldGate::new(options(py, given)?, tracker.map(|tracker| Arc::clone(&tracker.0)));
+        Ok(Self(held.map_err(|bad| bad_options(py, bad))?))
+    }
+
+    fn take(&mut self, data: Option<PyBackedBytes>) {
+        // No input is its end.
+        if let Some(data) = data { self.0.feed(Box::new(data)) } else { self.0.end() }
+    }
+
+    fn drain<'py>(&mut self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Vec<Py<PyAny>>)> {
+        let much = self.0.has_input_of(MUCH);
+        let (lines, all) = if much { py.detach(|| self.0.filter()) } else { self.0.filter() };
+        Ok((PyBytes::new(py, &lines), all.iter().map(|it| refused(py, it, None)).collect::<PyResult<_>>()?))
+    }
+
+    fn __next__(slf: Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {
+        let (py, mut gate) = (slf.py(), slf.try_borrow_mut()?);
+        let held = &mut gate.0;
+        let verdict = if held.has_line_of(MUCH) { py.detach(|| held.judge()) } else { held.judge() };
+        match verdict {
+            None => Ok(None),
+            Some(Err(it)) => refused(py, &it, None).map(Some),
+            Some(Ok(())) => {
+                let message = held.message(|message| Message::new(&slf, held.ticket(), message));
+                message.map(|message| Ok(Py::new(py, message)?.into_any())).transpose()
+            }
+        }
+    }
+
+    /// Whether the session is over; then lines accepted, blank ones, stripped CRs, replies, and refusals by stage.
+    fn counts(&self) -> (bool, u64, u64, u64, u64, [u64; Stage::ALL.len()]) {
+        let (it, closed) = self.0.counters();
+        (closed, it.accepted, it.blank_lines, it.stripped_crs, it.replies, Stage::ALL.map(|stage| it.refused(stage)))
+    }
+}

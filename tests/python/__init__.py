@@ -1,0 +1,1 @@
+"""Tests of the Python face, against the installed package: `make py`."""

@@ -1,0 +1,249 @@
+"""The gate as an object: when it judges, what it takes, what it shows, and that nothing of it can be made by hand."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import threading
+from array import array
+from typing import Any
+
+import linegate
+import pytest
+from linegate import _linegate
+
+PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+CALL = b'{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":[2,{"c":3}]}}}\n'
+
+
+def message(line: bytes = CALL, **options: Any) -> linegate.Message:
+    (event,) = linegate.Gate(**options).feed(line)
+    assert isinstance(event, linegate.Message)
+    return event
+
+
+def test_the_loop_of_the_readme() -> None:
+    gate, seen = linegate.Gate(), []
+    for chunk in (PING[:10], PING[10:] + CALL, b"{not json}\n" + PING):
+        for event in gate.feed(chunk):
+            match_args = type(event).__match_args__ if isinstance(event, linegate.Refused) else ()
+            assert match_args == () or match_args[:2] == ("code", "offset")
+            seen.append(event)
+    ping, call, refused = seen
+    assert isinstance(ping, linegate.Message) and (ping.kind, ping.method, ping.id, ping.params) == (
+        "request",
+        "ping",
+        1,
+        None,
+    )
+    assert isinstance(call, linegate.Message) and call.id == "a" and call.id_raw == b'"a"' and call.raw + b"\n" == CALL
+    assert call.params is call.params and call.params["arguments"]["b"] == [2, {"c": 3}]
+    assert (call.sequence, call.length, call.result, call.error, call.loosened) == (2, len(CALL) - 1, None, None, [])
+    assert isinstance(refused, linegate.Refused)
+    assert (refused.code, refused.offset, refused.sequence, refused.closes) == (202, 1, 3, True)
+    assert refused.code is linegate.Code.UNEXPECTED_BYTE and refused.code.rule == "unexpected_byte"
+    assert refused.code.stage is linegate.Stage("json") and refused.rpc_code == -32700 and refused.id is None
+    assert gate.closed and gate.counters.accepted == 2 and gate.counters.refused == 1
+
+
+def test_a_line_is_judged_when_it_is_iterated_to() -> None:
+    gate = linegate.Gate(policy=linegate.Policy.CLOSE_ALL).feed(CALL + PING)
+    call = next(gate)
+    assert isinstance(call, linegate.Message) and gate.counters.accepted == 1
+    step = call.call()
+    assert isinstance(step, linegate.Call) and step.unknown().code == 501
+    # The refusal of the call ended the session: the line behind it is not judged.
+    assert list(gate) == [] and gate.closed and gate.counters.accepted == 1
+
+
+def test_what_is_left_of_a_chunk_waits_for_the_next() -> None:
+    gate = linegate.Gate().feed(PING + PING)
+    next(gate)
+    assert len(list(gate.feed(PING))) == 2
+
+
+@pytest.mark.parametrize(
+    "kind", [bytearray, memoryview, lambda data: array("B", data), lambda data: memoryview(data)[::1]]
+)
+def test_any_buffer_is_taken_and_copied(kind: Any) -> None:
+    data = bytearray(PING)
+    given = kind(data)
+    gate = linegate.Gate().feed(given)
+    data[:] = b"x" * len(data)
+    assert isinstance(next(gate), linegate.Message)
+
+
+@pytest.mark.parametrize("data", ["text", 5, None, [1, 2]])
+def test_what_is_no_buffer_is_a_fault_of_the_caller(data: Any) -> None:
+    with pytest.raises(TypeError):
+        linegate.Gate().feed(data)
+
+
+def test_the_end_of_input_inside_a_line() -> None:
+    gate = linegate.Gate()
+    assert list(gate.feed(PING[:-1])) == []
+    (refused,) = gate.close()
+    assert isinstance(refused, linegate.Refused) and refused.code == linegate.Code.TRUNCATED and refused.reply is None
+    assert gate.closed and list(gate.close()) == []
+
+
+def test_strict_raises() -> None:
+    gate = linegate.Gate(strict=True)
+    with pytest.raises(linegate.RefusedError) as raised:
+        list(gate.feed(PING + b"[]\n"))
+    assert raised.value.refused.code == 302
+    assert len(list(linegate.Gate(strict=True).feed(PING))) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"limits": linegate.Limits(max_frame=3)}, "max_frame"),
+        ({"limits": linegate.Limits(max_depth=513)}, "max_depth"),
+        ({"limits": linegate.Limits(max_frame=-1)}, "max_frame"),
+        ({"policy": "close"}, "policy"),
+        ({"profile": "lax"}, "profile"),
+        ({"revision": "2025"}, "revision"),
+        ({"allow": ["depth"]}, "switch"),
+        ({"allow": "depth"}, "allow"),
+        ({"sender": "peer"}, "from"),
+        ({"max_frame": 5}, "max_frame"),
+        ({"key": b"short"}, "key"),
+        ({"batches": "allow"}, "batches"),
+    ],
+)
+def test_options_that_can_not_be(options: Any, text: str) -> None:
+    with pytest.raises(linegate.UsageError, match=text) as raised:
+        linegate.Gate(**options)
+    assert raised.value.code is linegate.Code.BAD_OPTIONS
+
+
+def test_options_by_enum_and_by_name_are_the_same() -> None:
+    number = b'{"jsonrpc":"2.0","id":1,"method":"m","params":{"n":12345678901234567890}}\n'
+    for switch in (linegate.Switch.BIG_INTEGERS, "big_integers"):
+        event = message(number, allow=[switch], methods=["m"], revision=linegate.Revision.V2025_11_25)
+        assert event.loosened == [linegate.Switch.BIG_INTEGERS] and event.params == {"n": 12345678901234567890}
+
+
+def test_a_session_follows_both_sides() -> None:
+    client, server = linegate.session(in_flight=4)
+    (ping,) = client.feed(PING)
+    assert isinstance(ping, linegate.Message)
+    (twice,) = client.feed(PING)
+    assert isinstance(twice, linegate.Refused) and twice.code == linegate.Code.ID_IN_USE
+    (odd,) = server.feed(b'{"jsonrpc":"2.0","id":2,"result":{}}\n')
+    assert isinstance(odd, linegate.Refused) and odd.code == linegate.Code.UNKNOWN_RESPONSE and odd.reply is None
+
+
+def test_a_key_makes_the_same_fingerprints() -> None:
+    def fingerprint(key: bytes) -> str:
+        (refused,) = linegate.Gate(key=key).feed(b"{}\n")
+        assert isinstance(refused, linegate.Refused)
+        return refused.fingerprint
+
+    assert fingerprint(b"sixteen random b") == fingerprint(b"sixteen random b") != fingerprint(b"sixteen random c")
+
+
+def test_forms_as_text_show_no_payload() -> None:
+    gate = linegate.Gate(policy="continue").feed(CALL + b'{"secret"\n')
+    event, refused = gate
+    call = message().call()
+    assert isinstance(call, linegate.Call)
+    typed = call.arguments(dict)
+    for shown in (event, refused, gate, call, typed):
+        for text in (repr(shown), str(shown)):
+            assert "secret" not in text and "add" not in text
+
+
+def test_nothing_can_be_made_by_hand() -> None:
+    call = message().call()
+    assert isinstance(call, linegate.Call)
+    typed = call.arguments(dict)
+    assert isinstance(typed, linegate.Typed)
+    journal = linegate.Journal()
+    action = typed.authorize(lambda call, arguments: True, journal)
+    assert isinstance(action, linegate.Authorized)
+    for made in (call.message, call, typed, action):
+        kind: Any = type(made)
+        with pytest.raises(TypeError):
+            kind()
+        with pytest.raises(TypeError):
+            kind.__new__(kind)
+        with pytest.raises(TypeError):
+            object.__new__(kind)
+        with pytest.raises(TypeError):
+            type("Mine", (kind,), {})
+        with pytest.raises(TypeError):
+            pickle.loads(pickle.dumps(made))
+        with pytest.raises(TypeError):
+            copy.copy(made)
+        with pytest.raises(AttributeError):
+            made.anything = 1  # type: ignore[union-attr]
+    with pytest.raises(AttributeError):
+        journal.executed = 5  # type: ignore[misc]
+    action.open()
+    assert journal.executed == 1
+
+
+def test_a_refusal_is_data() -> None:
+    (refused,) = linegate.Gate().feed(b"{}\n")
+    assert isinstance(refused, linegate.Refused)
+    assert pickle.loads(pickle.dumps(refused)) == refused
+    with pytest.raises(AttributeError):
+        refused.code = 1  # type: ignore[misc,assignment]
+    assert refused.audit_line.startswith(
+        '{"event":"refused","sequence":1,"direction":"client","stage":"rpc","code":303,'
+    )
+
+
+def test_a_gate_is_used_by_one_thread_at_a_time() -> None:
+    text = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"a" * 4_000_000 + b'"}}\n'
+    gate = linegate.Gate().feed(text * 8)
+    faults: list[BaseException] = []
+    done: list[object] = []
+
+    def use() -> None:
+        try:
+            done.extend(iter(gate))
+        except RuntimeError as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # Whoever comes while another is inside is told; nothing is judged twice, and nothing is lost.
+    done.extend(iter(gate))
+    assert len(done) == 8 and gate.counters.accepted == 8
+    assert all("borrowed" in str(fault) for fault in faults)
+
+
+def test_large_lines_are_judged_without_the_lock_of_the_interpreter() -> None:
+    text = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"' + b"\\u00e9" * 1_200_000 + b'"}}\n'
+    ticks = 0
+    over = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not over.wait(0.0005):
+            ticks += 1
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    before = ticks
+    for _ in range(5):
+        list(linegate.Gate().feed(text))
+    during = ticks - before
+    over.set()
+    thread.join()
+    assert during > 0
+
+
+def test_the_enums_are_the_table_of_the_core() -> None:
+    assert [int(code) for code in linegate.Code] == sorted({int(code) for code in linegate.Code})
+    assert {code.rpc_code for code in linegate.Code} == {None, -32700, -32600, -32601, -32602, -32022}
+    assert linegate.Code.DUPLICATE_KEY.closes and not linegate.Code.NUMBER_RANGE.closes
+    assert all(code.text.endswith(".") for code in linegate.Code)
+    assert str(linegate.Profile.STRICT) == "strict" and linegate.Revision("2025-11-25") is linegate.Revision.V2025_11_25
+    assert _linegate.names().startswith("{")

@@ -1,0 +1,167 @@
+//! The gate that keeps its input and its last message: it says what a plain gate says, whatever the pieces, and lets a call go its
+//! way once and in order, as the compiler has it in Rust.
+
+#[path = "support/vectors.rs"]
+#[allow(dead_code, reason = "the gate's own vectors have more to them")]
+mod vectors;
+
+use linegate::action::{Denial, Target, Wrong};
+use linegate::{Code, Event, Gate, Switches};
+use linegate_host::{HeapStorage, HeldGate, RefusedLine, Stage, named_options};
+use serde_json::json;
+
+/// What a verdict is, without what it lends: the number of its line, and the code of a refusal.
+type Said = (u64, Option<Code>);
+
+fn held(gate: &mut HeldGate) -> Vec<Said> {
+    let mut said = Vec::new();
+    while let Some(verdict) = gate.judge() {
+        said.push(match verdict {
+            Ok(()) => (gate.message(|message| message.sequence()).unwrap(), None),
+            Err(refused) => (refused.record.sequence, Some(refused.record.code)),
+        });
+    }
+    said
+}
+
+#[test]
+fn every_vector_is_judged_as_by_a_plain_gate() {
+    for vector in vectors::all() {
+        let mut plain = Gate::new(vector.options.clone(), HeapStorage::new()).unwrap();
+        let (mut want, mut rest) = (Vec::new(), &vector.stream[..]);
+        while !rest.is_empty() {
+            let fed = plain.feed(rest);
+            match fed.event {
+                Event::Message(message) => want.push((message.sequence(), None)),
+                Event::Refused(refusal) => want.push((refusal.sequence(), Some(refusal.code()))),
+                _ => {}
+            }
+            rest = &rest[fed.consumed..];
+        }
+        if let Event::Refused(refusal) = plain.finish() {
+            want.push((refusal.sequence(), Some(refusal.code())));
+        }
+        for size in [vector.stream.len().max(1), 7] {
+            let mut gate = HeldGate::new(vector.options.clone(), None).unwrap();
+            for piece in vector.stream.chunks(size) {
+                gate.feed(Box::new(piece.to_vec()));
+            }
+            gate.end();
+            assert_eq!(held(&mut gate), want, "{}", vector.name);
+            assert_eq!(gate.counters(), (*plain.counters(), true), "{}", vector.name);
+        }
+    }
+}
+
+const CALL: &str = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"add\",\"arguments\":{\"a\":[1,{\"b\":2}]}}}\n";
+
+/// A gate whose last verdict is a call of `add`, behind which another line waits.
+fn called() -> (HeldGate, u64) {
+    let options = named_options(&json!({"policy": "close_all"})).unwrap();
+    let mut gate = HeldGate::new(options, None).unwrap();
+    gate.feed(Box::new(format!("{CALL}{CALL}").into_bytes()));
+    assert_eq!(gate.judge(), Some(Ok(())));
+    let ticket = gate.ticket();
+    let facts = gate.call(ticket, Switches::NONE).unwrap().unwrap().unwrap();
+    assert_eq!(
+        (facts.tool.as_deref(), facts.arguments.as_slice()),
+        (Some(&b"\"add\""[..]), &b"{\"a\":[1,{\"b\":2}]}"[..])
+    );
+    (gate, ticket)
+}
+
+#[test]
+fn a_call_goes_its_way_once_and_in_order() {
+    let (mut gate, ticket) = called();
+    assert_eq!(gate.call(ticket, Switches::NONE), Err(Code::AlreadyUsed));
+    assert_eq!(gate.is_for(ticket, Target::Tool("add")), Ok(true));
+    assert_eq!(gate.is_for(ticket, Target::Method("tools/call")), Ok(false));
+    // Not read, not asked, not allowed.
+    assert_eq!(gate.unfit(ticket, Wrong::Type, &[], None), Err(Code::AlreadyUsed));
+    assert_eq!(gate.denied(ticket, Denial::because("no")), Err(Code::AlreadyUsed));
+    assert_eq!(gate.take(ticket), Err(Code::AlreadyUsed));
+    for (from, to) in [(Stage::Called, Stage::Read), (Stage::Read, Stage::Asked), (Stage::Asked, Stage::Allowed)] {
+        assert_eq!(gate.advance(ticket, from, to), Ok(()));
+        assert_eq!(gate.advance(ticket, from, to), Err(Code::AlreadyUsed));
+    }
+    assert_eq!(gate.unknown(ticket), Err(Code::AlreadyUsed));
+    assert_eq!(gate.take(ticket), Ok(()));
+    assert_eq!(gate.take(ticket), Err(Code::AlreadyUsed));
+    assert_eq!(gate.counters().0.accepted, 1);
+    assert_eq!(gate.judge(), Some(Ok(())));
+    assert_eq!(gate.take(ticket), Err(Code::StaleEvent));
+    assert_eq!(gate.call(ticket, Switches::NONE), Err(Code::StaleEvent));
+}
+
+#[test]
+fn where_nothing_is_left_to_judge_the_last_verdict_stays_the_last() {
+    let mut gate = HeldGate::new(named_options(&json!({})).unwrap(), None).unwrap();
+    gate.feed(Box::new(CALL.as_bytes().to_vec()));
+    assert_eq!((gate.judge(), gate.judge()), (Some(Ok(())), None));
+    let ticket = gate.ticket();
+    assert!(gate.call(ticket, Switches::NONE).unwrap().unwrap().is_some());
+    assert_eq!(gate.judge(), None);
+    assert_eq!(gate.unknown(ticket).unwrap().record.code, Code::UnknownTool);
+}
+
+#[test]
+fn what_was_fed_since_makes_a_verdict_stale() {
+    let changes: [fn(&mut HeldGate); 3] =
+        [|gate| gate.feed(Box::new(Vec::new())), HeldGate::end, |gate| drop(gate.filter())];
+    for change in changes {
+        let (mut gate, ticket) = called();
+        change(&mut gate);
+        assert_eq!(gate.unknown(ticket), Err(Code::StaleEvent));
+    }
+}
+
+fn ended(gate: &mut HeldGate, refused: &RefusedLine, code: Code, at: usize) {
+    assert_eq!((refused.record.code, refused.record.at, refused.closes), (code, at, true));
+    assert!(refused.reply.as_ref().is_some_and(|reply| reply.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":7,")));
+    // What waited is not judged any more.
+    assert_eq!(gate.judge(), None);
+    let (counters, closed) = gate.counters();
+    assert_eq!((counters.refused_total(), counters.replies, closed), (1, 1, true));
+}
+
+#[test]
+fn a_refused_call_ends_the_session_where_the_policy_wants_it() {
+    let (mut gate, ticket) = called();
+    let refused = gate.unknown(ticket).unwrap();
+    ended(&mut gate, &refused, Code::UnknownTool, CALL.find("\"add\"").unwrap());
+    assert_eq!(gate.unknown(ticket), Err(Code::StaleEvent));
+
+    let way = ["a", "1", "b"].map(str::to_owned);
+    for (wrong, way, at) in [
+        (Wrong::Type, &way[..], "2}]"),
+        (Wrong::Unknown, &way[..], "\"b\""),
+        (Wrong::Missing, &way[..2], "{\"b\""),
+        (Wrong::Value, &way[..1], "[1"),
+        (Wrong::Type, &[], "{\"a\""),
+    ] {
+        let (mut gate, ticket) = called();
+        gate.advance(ticket, Stage::Called, Stage::Read).unwrap();
+        let refused = gate.unfit(ticket, wrong, way, Some("b")).unwrap();
+        assert_eq!((refused.reason, refused.subject), (Some(wrong.text()), Some("b")));
+        ended(&mut gate, &refused, Code::ArgumentsSchema, CALL.find(at).unwrap());
+    }
+
+    let (mut gate, ticket) = called();
+    gate.advance(ticket, Stage::Called, Stage::Asked).unwrap();
+    let refused = gate.denied(ticket, Denial::because("not today")).unwrap();
+    assert_eq!(refused.reason, Some("not today"));
+    ended(&mut gate, &refused, Code::NotAuthorized, 0);
+}
+
+#[test]
+fn filtering_gives_the_lines_and_the_refusals() {
+    let mut gate = HeldGate::new(named_options(&json!({"policy": "continue"})).unwrap(), None).unwrap();
+    gate.feed(Box::new(format!("{{}}\n{CALL}\n").into_bytes()));
+    assert!(gate.has_input_of(CALL.len()) && !gate.has_input_of(CALL.len() + 5));
+    assert!(gate.has_line_of(2) && !gate.has_line_of(3));
+    let (lines, refused) = gate.filter();
+    assert_eq!(lines, CALL.as_bytes());
+    let codes: Vec<Code> = refused.iter().map(|refused| refused.record.code).collect();
+    assert_eq!(codes, [Code::JsonrpcMissing, Code::FrameEmpty]);
+    assert!(!format!("{gate:?}").contains("add"));
+}
