@@ -1,0 +1,150 @@
+"""What a host must remember of a server that it starts, whether it waits for it in threads or in asyncio: what was
+asked and not answered, what is subscribed to, how it is started, and what it may see of the environment."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+
+from linegate._errors import RefusedError
+from linegate._gate import session
+from linegate._linegate import Message
+from linegate._refused import Refused
+
+if TYPE_CHECKING:
+    from linegate._options import Options
+
+# What a child process may see where nothing else is said, as the SDKs have it.
+POSIX_NAMES = ("HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TERM", "TZ", "USER")
+WINDOWS_NAMES = (
+    "APPDATA",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATH",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "USERNAME",
+    "USERPROFILE",
+)
+
+
+def minimal_environment(more: Optional[Mapping[str, str]] = None) -> dict[str, str]:
+    """An environment for a server: what programs need to run at all, and `more`. No key or token of the host's is in
+    it, unless it is named."""
+    names = WINDOWS_NAMES if sys.platform == "win32" else POSIX_NAMES
+    # A value that begins so is a function of some shells.
+    kept = {name: os.environ[name] for name in names if not os.environ.get(name, "()").startswith("()")}
+    return {**kept, **(more or {})}
+
+
+class Lost(NamedTuple):
+    """What went with a server that ended. Nothing of it is asked again by itself: whether that does harm only the
+    host knows."""
+
+    status: int
+    """Its exit status; negative, the signal that ended it."""
+    requests: list[Union[int, str]]
+    """Ids of requests that are not answered, and never will be."""
+    subscriptions: list[bytes]
+    """The request lines of subscriptions that were open, to be sent again to a server that takes its place, with ids
+    of its own."""
+
+
+Outgoing = Union[bytes, str, Mapping[str, Any]]
+Event = Union[Message, Refused]
+
+
+class Book:
+    """The two gates of a session with a server, and what is open in it."""
+
+    def __init__(self, options: Options, in_flight: int) -> None:
+        self._client, self._server = session(in_flight=in_flight, **options)
+        self._asked: dict[Union[int, str], tuple[str, bytes, Any]] = {}
+        self._subscribed: dict[Any, bytes] = {}
+
+    def outgoing(self, message: Outgoing) -> bytes:
+        """The line that may be sent; `RefusedError` if it may not."""
+        if isinstance(message, Mapping):
+            message = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+        text = message.encode("utf-8") if isinstance(message, str) else bytes(message)
+        text = text[:-1] if text.endswith(b"\n") else text
+        if b"\n" in text:
+            raise ValueError("a line feed inside a line")
+        for event in self._client.feed(text + b"\n"):
+            if isinstance(event, Refused):
+                raise RefusedError(event)
+            self._note_sent(event)
+        return text + b"\n"
+
+    def _note_sent(self, message: Message) -> None:
+        params = message.params if isinstance(message.params, dict) else {}
+        if message.kind == "request" and message.id is not None and message.method is not None:
+            self._asked[message.id] = (message.method, message.raw + b"\n", params.get("uri"))
+        elif message.method == "notifications/cancelled":
+            self._asked.pop(params.get("requestId", ""), None)
+
+    def incoming(self, chunk: bytes) -> list[Event]:
+        """What a server's output comes to; `b""` is its end."""
+        # All of it is judged before the first is handed out: an event of a server asks for no action.
+        events: list[Event] = list(self._server.feed(chunk) if chunk else self._server.close())
+        for event in events:
+            if isinstance(event, Refused):
+                if event.settlement is not None:
+                    self._settle(json.loads(event.settlement)["id"], False)
+            elif event.kind in ("result", "error") and event.id is not None:
+                self._settle(event.id, event.kind == "result")
+        return events
+
+    def _settle(self, id: Union[int, str], went_well: bool) -> None:
+        method, line, uri = self._asked.pop(id, ("", b"", None))
+        if went_well and method == "resources/subscribe":
+            self._subscribed[uri] = line
+        elif went_well and method == "resources/unsubscribe":
+            self._subscribed.pop(uri, None)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the server's side is over."""
+        return self._server.closed
+
+    def lost(self, status: int) -> Lost:
+        """What is open, now that the server has ended."""
+        # A subscription of 2026-07-28 is a request that is answered when it ends.
+        listens = [line for method, line, _ in self._asked.values() if method == "subscriptions/listen"]
+        ids = [id for id, (method, _, _) in self._asked.items() if method != "subscriptions/listen"]
+        return Lost(status, ids, [*self._subscribed.values(), *listens])
+
+
+class Command(NamedTuple):
+    """How a server is started."""
+
+    words: Sequence[str]
+    env: Optional[Mapping[str, str]]
+    cwd: Union[str, os.PathLike[str], None]
+    stderr: Any
+
+    def arguments(self) -> dict[str, Any]:
+        """Those that `subprocess` and `asyncio` share."""
+        # A group of its own: what the server starts ends with it.
+        group = {"start_new_session": True} if os.name == "posix" else {}
+        return {"env": minimal_environment(self.env), "cwd": self.cwd, "stderr": self.stderr, **group}
+
+
+def signal_group(pid: int, name: str, alone: Any) -> None:
+    """Sends a signal to a server and what it started; where there are no groups, to it alone."""
+    if os.name != "posix":
+        alone()
+        return
+    import signal
+
+    # It may have ended, and all that it started.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, getattr(signal, name))

@@ -1,0 +1,243 @@
+"""For asyncio: a gated reader over a `StreamReader`, the process's own streams, and servers as child processes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import stat
+import subprocess
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+
+from linegate._client import Book, Command, Event, Lost, Outgoing, signal_group
+from linegate._descriptors import STDIN, Moved, duplicate
+from linegate._errors import ClosedError
+from linegate._gate import Gate, session
+from linegate._linegate import Message
+from linegate._stdio import guard_stdout, replier
+from linegate._stream import CHUNK
+from linegate._tell import OnRefused, tell_refused
+from linegate._wire import Wire
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from linegate._options import Options
+
+__all__ = ["Reader", "Server", "Stdio", "gated_stdio"]
+
+
+class Reader:
+    """Accepted messages of a stream, one after another.
+
+        async for message in linegate.aio.Reader(stream):
+            ...
+
+    A message is judged when it is asked for; so what becomes of one, a refusal of its arguments for one, holds for
+    the next. It may be cancelled at any place: what was read waits for the next reader. `on_refused` and `reply` are
+    as of `linegate.wrap`.
+    """
+
+    def __init__(
+        self,
+        stream: asyncio.StreamReader,
+        *,
+        gate: Optional[Gate] = None,
+        on_refused: Optional[OnRefused] = None,
+        reply: Optional[Callable[[bytes], object]] = None,
+        **options: Unpack[Options],
+    ) -> None:
+        self._stream = stream
+        self._gate = Gate(**options) if gate is None else gate
+        self._on_refused = on_refused or tell_refused
+        self._reply = reply
+
+    @property
+    def gate(self) -> Gate:
+        """The gate, for its counters."""
+        return self._gate
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Message:
+        while True:
+            event = next(self._gate, None)
+            if isinstance(event, Message):
+                return event
+            if event is not None:
+                self._on_refused(event)
+                if self._reply is not None and event.reply is not None:
+                    self._reply(event.reply)
+            elif self._gate.closed:
+                raise StopAsyncIteration
+            else:
+                chunk = await self._stream.read(CHUNK)
+                # Nothing is awaited between the read and this: no cancellation loses what was read.
+                self._gate.feed(chunk) if chunk else self._gate.close()
+
+    async def readline(self) -> bytes:
+        """The next accepted line, with its line feed; empty at the end."""
+        message = await anext_or_none(self)
+        return b"" if message is None else message.raw + b"\n"
+
+
+async def anext_or_none(reader: Reader) -> Optional[Message]:
+    """The next message, or None at the end."""
+    try:
+        return await reader.__anext__()
+    except StopAsyncIteration:
+        return None
+
+
+class Stdio(NamedTuple):
+    """Both streams of a gated server."""
+
+    reader: Reader
+    """Accepted messages of the client."""
+    wire: Wire
+    """The one writer of standard output. Its writes block, as long as the client doesn't read."""
+
+
+@asynccontextmanager
+async def gated_stdio(
+    *, on_refused: Optional[OnRefused] = None, in_flight: int = 1024, **options: Unpack[Options]
+) -> AsyncIterator[Stdio]:
+    """As `linegate.gated_stdio`, with a reader for asyncio."""
+    client, server = session(in_flight=in_flight, **options)
+    with guard_stdout(gate=server, on_refused=on_refused) as wire, contextlib.ExitStack() as stack:
+        moved = Moved(STDIN)
+        stack.callback(moved.restore)
+        if os.name == "posix":
+            # Whoever reads the same pipe or terminal after us waits for it.
+            stack.callback(os.set_blocking, moved.private, os.get_blocking(moved.private))
+        stream, close = await _open(duplicate(moved.private))
+        stack.callback(close)
+        yield Stdio(Reader(stream, gate=client, on_refused=on_refused, reply=replier(wire)), wire)
+
+
+async def _open(descriptor: int) -> tuple[asyncio.StreamReader, Callable[[], object]]:
+    """A stream over a descriptor, and what closes it."""
+    loop = asyncio.get_running_loop()
+    stream = asyncio.StreamReader()
+    mode = os.fstat(descriptor).st_mode
+    if os.name == "posix" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)):
+        file = os.fdopen(descriptor, "rb", buffering=0)
+        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), file)
+        return stream, transport.close
+    # A file can't be waited for, nor a device, nor anything on Windows: a thread reads it, chunk by chunk.
+    task = asyncio.ensure_future(_copy(descriptor, stream))
+    return stream, task.cancel
+
+
+async def _copy(descriptor: int, stream: asyncio.StreamReader) -> None:
+    loop = asyncio.get_running_loop()
+    try:
+        while chunk := await loop.run_in_executor(None, os.read, descriptor, CHUNK):
+            stream.feed_data(chunk)
+    finally:
+        stream.feed_eof()
+        os.close(descriptor)
+
+
+class Server:
+    """A server that runs as a child process, as `linegate.host.Server` is one.
+
+    async with await linegate.aio.Server.start(["my-server"]) as server:
+        await server.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        async for event in server:
+            ...                    # a Message or a Refused
+    """
+
+    _process: asyncio.subprocess.Process
+    _book: Book
+
+    def __init__(self, command: Command, grace: float, new_book: Callable[[], Book]) -> None:
+        self._command = command
+        self._grace = grace
+        self._new_book = new_book
+
+    @classmethod
+    async def start(
+        cls,
+        command: Sequence[str],
+        *,
+        env: Optional[Mapping[str, str]] = None,
+        cwd: Union[str, os.PathLike[str], None] = None,
+        stderr: Any = None,
+        grace: float = 2.0,
+        in_flight: int = 1024,
+        **options: Unpack[Options],
+    ) -> Self:
+        """Starts it. The parameters are those of `linegate.host.Server`."""
+        server = cls(Command(command, env, cwd, stderr), grace, lambda: Book(options, in_flight))
+        await server._start()
+        return server
+
+    async def _start(self) -> None:
+        self._book = self._new_book()
+        pipe = subprocess.PIPE
+        self._process = await asyncio.create_subprocess_exec(
+            *self._command.words, stdin=pipe, stdout=pipe, **self._command.arguments()
+        )
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def status(self) -> Optional[int]:
+        """Its exit status; None while it runs."""
+        return self._process.returncode
+
+    async def send(self, message: Outgoing) -> None:
+        """Sends one message, as `linegate.host.Server.send`."""
+        line, stdin = self._book.outgoing(message), self._process.stdin
+        assert stdin is not None
+        try:
+            stdin.write(line)
+            await stdin.drain()
+        except (OSError, RuntimeError):
+            raise ClosedError("the server has ended, or reads no more") from None
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        """What it says, until its output ends."""
+        source = self._process.stdout
+        assert source is not None
+        while not self._book.closed:
+            for event in self._book.incoming(await source.read(CHUNK)):
+                yield event
+
+    async def close(self) -> int:
+        """Ends it: its input ends; it is asked to terminate; it is killed. Gives its exit status."""
+        process = self._process
+        if process.stdin is not None:
+            process.stdin.close()
+        for name, alone in (("", None), ("SIGTERM", process.terminate), ("SIGKILL", process.kill)):
+            if name:
+                signal_group(process.pid, name, alone)
+            try:
+                await asyncio.wait_for(process.wait(), self._grace if name != "SIGKILL" else None)
+                break
+            except asyncio.TimeoutError:
+                continue
+        signal_group(process.pid, "SIGKILL", lambda: None)
+        # The transports close with the process; that is seen by the loop in its next round.
+        await asyncio.sleep(0)
+        assert process.returncode is not None
+        return process.returncode
+
+    async def restart(self) -> Lost:
+        """Starts it anew, as `linegate.host.Server.restart`."""
+        lost = self._book.lost(await self.close())
+        await self._start()
+        return lost
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
