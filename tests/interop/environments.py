@@ -1,4 +1,4 @@
-"""One virtual environment for each major version of the Python MCP SDK.
+"""One virtual environment for each major version of the Python MCP SDK, and one for FastMCP.
 
 They are made once, with ``python -m venv`` and pip, under ``.venv-interop`` at
 the root of the repository, and used again as long as they work and the requirement
@@ -35,7 +35,7 @@ class CannotInstall(Exception):
 class Sdk:
     """An installed SDK."""
 
-    major: int
+    name: str
     version: str
     python: Path
 
@@ -45,35 +45,43 @@ class Sdk:
 
 
 def ensure(major: int) -> Sdk:
-    """The environment for this major version, made if it isn't there."""
+    """The environment for this major version of the SDK, made if it isn't there."""
+    sdk = ensure_package(f"mcp{major}", "mcp")
+    if sdk.version.split(".")[0] != str(major):
+        raise CannotInstall(f"requirements-mcp{major}.txt gave mcp {sdk.version}")
+    return sdk
+
+
+def ensure_package(name: str, package: str) -> Sdk:
+    """The environment of that name, which is for this package, made if it isn't there."""
     STORE.mkdir(exist_ok=True)
     (STORE / ".gitignore").write_text("*\n", encoding="ascii")
     with (STORE / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return _ensure_locked(major)
+        return _ensure_locked(name, package)
 
 
-def _ensure_locked(major: int) -> Sdk:
-    home = STORE / f"mcp{major}"
+def _ensure_locked(name: str, package: str) -> Sdk:
+    home = STORE / name
     python = home / "bin" / "python"
-    requirements = HERE / f"requirements-mcp{major}.txt"
+    requirements = HERE / f"requirements-{name}.txt"
     stamp = home / "made-from.txt"
     wanted = requirements.read_text(encoding="utf-8")
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
-        version = _installed_version(python)
+        version = _installed_version(python, package)
         if version is not None:
-            return Sdk(major, version, python)
+            return Sdk(name, version, python)
     base = _interpreter()
     shutil.rmtree(home, ignore_errors=True)
     _run([base, "-m", "venv", str(home)], f"{base} -m venv")
     _run(
         [str(python), "-m", "pip", "install", "--quiet", "-r", str(requirements)], f"pip install -r {requirements.name}"
     )
-    version = _installed_version(python)
-    if version is None or version.split(".")[0] != str(major):
-        raise CannotInstall(f"{requirements.name} gave mcp {version}")
+    version = _installed_version(python, package)
+    if version is None:
+        raise CannotInstall(f"{requirements.name} gave no {package}")
     stamp.write_text(wanted, encoding="utf-8")
-    return Sdk(major, version, python)
+    return Sdk(name, version, python)
 
 
 def _interpreter() -> str:
@@ -90,8 +98,8 @@ def _interpreter() -> str:
     raise CannotInstall("no Python 3.10 or newer on the path, which the SDK needs")
 
 
-def _installed_version(python: Path) -> Optional[str]:
-    question = "import importlib.metadata as m; print(m.version('mcp'))"
+def _installed_version(python: Path, package: str) -> Optional[str]:
+    question = f"import importlib.metadata as m; print(m.version({package!r}))"
     return _answers([str(python), "-c", question])
 
 

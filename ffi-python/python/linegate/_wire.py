@@ -33,6 +33,8 @@ class Wire(io.RawIOBase):
     mixed. It has no descriptor. In a process that was forked off it writes nothing.
     """
 
+    name = "<wire>"
+
     def __init__(
         self,
         stream: Any,

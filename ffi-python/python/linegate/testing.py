@@ -192,8 +192,8 @@ def run_server(
     command: Sequence[str],
     stdin: Lines,
     *,
-    timeout: float = 20.0,
-    patience: float = 5.0,
+    timeout: float = 30.0,
+    patience: float = 10.0,
     env: Optional[dict[str, str]] = None,
     cwd: Union[str, os.PathLike[str], None] = None,
 ) -> Completed:
@@ -204,7 +204,7 @@ def run_server(
     with its stderr.
     """
     data = _encode(stdin)
-    asked = sum(isinstance(event, Message) and event.kind == "request" for event in Gate(policy="continue").feed(data))
+    asked = {event.id_raw for event in _messages(data, policy="continue") if event.kind == "request"}
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, cwd=cwd, bufsize=0
     )
@@ -238,7 +238,7 @@ def run_server(
     end = time.monotonic() + timeout
     try:
         with news:
-            news.wait_for(lambda: _answers(out) >= asked or not threads[0].is_alive(), min(patience, timeout))
+            news.wait_for(lambda: asked <= _answered(out) or not threads[0].is_alive(), min(patience, timeout))
         threads[2].join(max(0.0, end - time.monotonic()))
         process.stdin.close()
         status = process.wait(max(0.0, end - time.monotonic()))
@@ -253,10 +253,14 @@ def run_server(
     return Completed(list(command), bytes(out), bytes(err), status)
 
 
-def _answers(out: bytearray) -> int:
-    """Responses in a server's output so far."""
-    gate = Gate(sender="server", policy="continue", profile="rfc8259")
-    return sum(isinstance(event, Message) and event.kind in ("result", "error") for event in gate.feed(bytes(out)))
+def _messages(data: bytes, **options: Unpack[Options]) -> list[Message]:
+    return [event for event in Gate(**options).feed(data) if isinstance(event, Message)]
+
+
+def _answered(out: bytearray) -> set[Optional[bytes]]:
+    """The ids of responses in a server's output so far."""
+    messages = _messages(bytes(out), sender="server", policy="continue", profile="rfc8259")
+    return {message.id_raw for message in messages if message.kind in ("result", "error")}
 
 
 def assert_protocol_stdout(

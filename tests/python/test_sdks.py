@@ -1,0 +1,159 @@
+"""Servers on the SDKs, gated from inside in the documented ways: their own clients talk to them as if there were no
+gate, raw malformed lines do nothing, and what a tool prints stays off the wire. Beside each, the same server without
+a gate."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import linegate
+import pytest
+from interop import environments, lines
+from linegate.testing import Completed, assert_protocol_stdout, run_server
+
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+INTEROP = environments.HERE / "programs"
+SECONDS = 120
+# For all answers; a server on FastMCP needs some for its start.
+PATIENCE = 60
+PACKAGES = {"mcp1": "mcp", "mcp2": "mcp", "fastmcp": "fastmcp"}
+SERVERS = {"mcp1": "gated_server.py", "mcp2": "gated_server.py", "fastmcp": "fast_server.py"}
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+# Lines that call the tool in their own right, or end the input.
+HARMLESS = [row for row in lines.ROWS if not row.last and not row.valid_too]
+
+
+class Sdks:
+    """The SDKs, each in an environment of its own, to which the package under test is lent."""
+
+    def __init__(self, folder: Path) -> None:
+        lent = folder / "lent"
+        lent.mkdir()
+        (lent / "linegate").symlink_to(Path(linegate.__file__).parent)
+        self.environment = {**os.environ, "PYTHONPATH": str(lent)}
+        self._folder = folder
+
+    def python(self, name: str) -> str:
+        try:
+            return str(environments.ensure_package(name, PACKAGES[name]).python)
+        except environments.CannotInstall as error:
+            if os.environ.get("CI") == "true":
+                pytest.fail(str(error))
+            pytest.skip(str(error))
+
+    def server(self, name: str, way: str) -> tuple[list[str], Path]:
+        """The command of a server, and the file that holds its effects."""
+        record = self._folder / f"record-{name}-{way}"
+        record.unlink(missing_ok=True)
+        return [self.python(name), str(PROGRAMS / SERVERS[name]), str(record), way], record
+
+    def run(self, name: str, way: str, data: Any) -> tuple[Completed, list[str]]:
+        """A raw session with it, and its effects."""
+        command, record = self.server(name, way)
+        done = run_server(command, data, timeout=SECONDS, patience=PATIENCE, env=self.environment)
+        return done, record.read_text(encoding="utf-8").split("\n")[:-1] if record.exists() else []
+
+
+@pytest.fixture(scope="module")
+def sdks(tmp_path_factory: pytest.TempPathFactory) -> Sdks:
+    if sys.version_info < environments.OLDEST_FOR_SDK:
+        pytest.skip("the SDKs need Python 3.10")
+    return Sdks(tmp_path_factory.mktemp("sdks"))
+
+
+def session(*calls: bytes) -> bytes:
+    """The bytes of a session."""
+    return b"".join(json.dumps(message).encode() + b"\n" for message in (HELLO, INITIALIZED)) + b"".join(calls)
+
+
+@pytest.mark.parametrize(
+    ("client", "mode", "server", "way", "revision"),
+    [
+        # Not 1.x with itself: 1.30.0 has a race of its own, of a task that asks and its cancel, and ends of it.
+        ("mcp1", [], "mcp2", "streams", "2025-11-25"),
+        ("mcp2", ["auto"], "mcp2", "install", "2026-07-28"),
+        ("mcp2", ["legacy"], "mcp1", "install", "2025-11-25"),
+    ],
+)
+def test_the_clients_of_the_sdk(sdks: Sdks, client: str, mode: list[str], server: str, way: str, revision: str) -> None:
+    command, record = sdks.server(server, way)
+    program = [sdks.python(client), str(INTEROP / f"client_{client}.py"), *mode, "--", *command]
+    done = subprocess.run(program, capture_output=True, env=sdks.environment, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr.decode()
+    report = json.loads(done.stdout.split(b"\n")[-2])
+    broken = [step for step, result in report.items() if "Traceback" in str(result)]
+    assert broken == [], report[broken[0]]
+    assert (report["revision"], report["concurrent"], report["echo"]) == (revision, 1000, True)
+    assert report["cancel"]["afterwards"] == "alive" and "from a client" in record.read_text()
+    assert b"linegate: refused" not in done.stderr
+
+
+def test_the_client_of_fastmcp(sdks: Sdks) -> None:
+    command, record = sdks.server("fastmcp", "install")
+    program = [sdks.python("fastmcp"), str(PROGRAMS / "fast_client.py"), *command]
+    done = subprocess.run(program, capture_output=True, env=sdks.environment, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr.decode()
+    report = json.loads(done.stdout)
+    assert report == {"answers": ["recorded"], "quiet": "quiet", "tools": ["noisy", "record"], "unknown": "ToolError"}
+    assert len(record.read_text().split()) == 200 and b"linegate: refused" not in done.stderr
+
+
+def malformed() -> bytes:
+    """Every row, a ping behind each: replies to refused lines end after a few in a row."""
+    ping = b'{"jsonrpc":"2.0","id":"%d","method":"ping"}\n'
+    rows = (row.spoil(lines.pair(None)) + ping % number for number, row in enumerate(HARMLESS))
+    return session(*rows, lines.good(None))
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_malformed_lines_do_nothing(sdks: Sdks, name: str) -> None:
+    gated, effects = sdks.run(name, "install", malformed())
+    assert effects == [lines.GOOD]
+    assert_protocol_stdout(gated)
+    # What is answered is answered by the gate, with the code of the rule.
+    codes = [message["error"]["code"] for message in gated.messages() if "error" in message]
+    assert {row.reply for row in HARMLESS} - {None} == set(codes)
+    bare, effects = sdks.run(name, "bare", malformed())
+    assert len(effects) > 10, bare.stderr.decode()
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_what_a_tool_prints_stays_off_the_wire(sdks: Sdks, name: str) -> None:
+    call = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "noisy", "arguments": {}}})
+    done, _ = sdks.run(name, "install", session(call.encode() + b"\n"))
+    assert_protocol_stdout(done)
+    assert [message["id"] for message in done.messages()] == [0, 1]
+    for source in (b"print", b"os.write", b"a child"):
+        assert b"noise of " + source in done.stderr
+    # 1.x leaves standard output to whoever prints; 2.x, on which FastMCP stands, moves it away by itself.
+    bare, _ = sdks.run(name, "bare", session(call.encode() + b"\n"))
+    if name == "mcp1":
+        with pytest.raises(AssertionError, match="not the protocol's alone"):
+            assert_protocol_stdout(bare)
+
+
+TWICE = (
+    b'{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/call",'
+    b'"params":{"name":"record","arguments":{"text":"spoilt"}}}\n'
+)
+
+
+@pytest.mark.parametrize("name", ["mcp2", "fastmcp"])
+def test_a_reader_with_a_descriptor_is_passed_by_and_ours_has_none(sdks: Sdks, name: str) -> None:
+    """The trap: an SDK that finds descriptor 0 behind `sys.stdin` reads that, and no gate in front of it."""
+    calls = session(TWICE, lines.good(None))
+    trapped, effects = sdks.run(name, "fileno", calls)
+    assert sorted(effects) == [lines.GOOD, lines.SPOILT] and b"linegate: refused" not in trapped.stderr
+    gated, effects = sdks.run(name, "wrap", calls)
+    assert effects == [lines.GOOD] and b"refused line 3 of the client: 209 duplicate_key" in gated.stderr
