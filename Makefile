@@ -16,6 +16,10 @@
 #   make py-stubs       write ffi-python/python/linegate/_names.pyi again
 #   make install        the C library and its header, to PREFIX (/usr/local)
 #   make venv           the Python tools, into .venv
+#   make wheel          the Python package as it is published, to dist/, installed and tried
+#   make python-versions  the Python package's tests on each Python at hand (PYTHONS)
+#   make py-soak        a million messages through the Python package, and eight threads
+#   make py-bench       the Python package's speed beside JSON parsers
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -43,7 +47,7 @@ CBINDGEN_VERSION := 0.29.4
 CBINDGEN ?= $(CURDIR)/.tools/cbindgen-$(CBINDGEN_VERSION)/bin/cbindgen
 HEADER := $(CBINDGEN) --quiet --config ffi-c/cbindgen.toml --crate linegate-c ffi-c --output include/linegate.h
 
-.PHONY: test rust vectors c go py py-install py-stubs interop faults rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak soak-run bench bench-run comparison \
+.PHONY: test rust vectors c go py py-install py-stubs py-soak py-bench python-versions wheel interop faults rmcp lint rustfmt clippy pages header-fresh python scripts test-embedded footprint fuzz soak soak-run bench bench-run comparison \
   docs header install venv clean
 
 test: rust vectors c go py interop rmcp
@@ -75,6 +79,36 @@ py: py-install
 py-install: .venv/ready
 	cd ffi-python && CARGO='$(CARGO)' $(BIN)/maturin build --quiet --profile dev --out $(CURDIR)/.venv/wheels
 	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps --no-index --find-links .venv/wheels linegate
+
+# The same tests on other Pythons, those that pyenv has and are given by name: PYTHONS=/usr/bin/python3.12 make python-versions
+PYTHONS ?= $(foreach minor,9 10 11 12 13 14,$(lastword $(sort $(wildcard $(HOME)/.pyenv/versions/3.$(minor).*/bin/python3))))
+python-versions: py-install
+	for python in $(PYTHONS); do \
+	  echo "== $$python"; home=.venv/versions/$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	  $$python -m venv $$home; $$home/bin/python -m pip install --quiet pytest pydantic; \
+	  $$home/bin/python -m pip install --quiet --force-reinstall --no-deps --no-index --find-links .venv/wheels linegate; \
+	  $$home/bin/python -m pytest -q tests/python --deselect tests/python/test_sdks.py; \
+	done
+
+# What is published: a wheel for any Linux since 2014, by zig's linker, and an sdist; each installed in an environment of its own.
+wheel: .venv/ready
+	$(BIN)/python -m pip install --quiet -r ffi-python/requirements-wheel.txt
+	rm -rf dist
+	cd ffi-python && PATH=$(BIN):$$PATH CARGO='$(CARGO)' $(BIN)/maturin build --quiet --zig --compatibility manylinux2014 --out $(CURDIR)/dist
+	cd ffi-python && $(BIN)/maturin sdist --out $(CURDIR)/dist
+	$(BIN)/python tests/python/check_dist.py dist
+
+# A million messages, and threads that write at once: MESSAGES=100000 for fewer.
+py-soak: py-install
+	$(BIN)/python tests/python/soak.py $(or $(MESSAGES),1000000)
+
+# Gate.feed against json.loads, orjson, msgspec and the SDK's own validation, on the same lines in one process.
+py-bench: .venv/ready
+	$(BIN)/python -m venv .venv/bench
+	cd ffi-python && CARGO='$(CARGO)' $(BIN)/maturin build --quiet --out $(CURDIR)/.venv/bench
+	.venv/bench/bin/python -m pip install --quiet --force-reinstall .venv/bench/*.whl -r ffi-python/requirements-bench.txt
+	cd tests/bench && $(CARGO) run --release -- --dump $(CURDIR)/.venv/bench/corpora
+	.venv/bench/bin/python tests/python/bench.py .venv/bench/corpora
 
 # Real clients and servers around the binary.
 interop: .venv/ready
@@ -176,4 +210,4 @@ venv: .venv/ready
 	touch $@
 
 clean:
-	rm -rf target .venv .venv-interop .tools $(addsuffix /target,$(SIDE)) tests/fuzz/artifacts tests/fuzz/corpus
+	rm -rf target dist .venv .venv-interop .tools $(addsuffix /target,$(SIDE)) tests/fuzz/artifacts tests/fuzz/corpus

@@ -26,8 +26,6 @@ def test_the_loop_of_the_readme() -> None:
     gate, seen = linegate.Gate(), []
     for chunk in (PING[:10], PING[10:] + CALL, b"{not json}\n" + PING):
         for event in gate.feed(chunk):
-            match_args = type(event).__match_args__ if isinstance(event, linegate.Refused) else ()
-            assert match_args == () or match_args[:2] == ("code", "offset")
             seen.append(event)
     ping, call, refused = seen
     assert isinstance(ping, linegate.Message) and (ping.kind, ping.method, ping.id, ping.params) == (

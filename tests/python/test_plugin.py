@@ -9,6 +9,8 @@ import linegate
 import pytest
 from linegate.testing import Completed, Malformed, Recorder, assert_protocol_stdout, malformed_lines, run_server
 
+from . import readme
+
 pytest_plugins = ["pytester"]
 
 OK = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
@@ -108,21 +110,7 @@ def test_run_server_kills_what_does_not_end() -> None:
 
 
 # The whole file that a team writes, as the documentation has it.
-TEAM = """
-import sys
-from linegate.testing import assert_protocol_stdout, run_server
-
-SERVER = [sys.executable, "server.py"]
-HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
-         "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}
-
-def test_stdout_is_the_protocol():
-    assert_protocol_stdout(run_server(SERVER, [HELLO]))
-
-def test_malformed_lines_have_no_effect(malformed_lines, tmp_path):
-    run = run_server(SERVER, [HELLO, malformed_lines.line])
-    assert malformed_lines.action.encode() not in run.stdout + run.stderr
-"""
+TEAM = readme.block("test_stdout_is_the_protocol")
 SERVER = """
 import json, sys
 import linegate

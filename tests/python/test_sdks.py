@@ -16,6 +16,8 @@ import pytest
 from interop import environments, lines
 from linegate.testing import Completed, assert_protocol_stdout, run_server
 
+from . import readme
+
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 INTEROP = environments.HERE / "programs"
 SECONDS = 120
@@ -70,6 +72,16 @@ def sdks(tmp_path_factory: pytest.TempPathFactory) -> Sdks:
     if sys.version_info < environments.OLDEST_FOR_SDK:
         pytest.skip("the SDKs need Python 3.10")
     return Sdks(tmp_path_factory.mktemp("sdks"))
+
+
+def test_the_server_of_the_readme(sdks: Sdks, tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(readme.block("app.run(show_banner=False)"))
+    arguments = {"name": "add", "arguments": {"a": 2, "b": 3}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
+    command = [sdks.python("fastmcp"), "server.py"]
+    done = run_server(command, [HELLO, INITIALIZED, call], cwd=tmp_path, env=sdks.environment, patience=PATIENCE)
+    assert_protocol_stdout(done)
+    assert done.messages()[1]["result"]["structuredContent"] == {"result": 5}
 
 
 def session(*calls: bytes) -> bytes:
