@@ -107,6 +107,7 @@ py-bench: .venv/ready
 	$(BIN)/python -m venv .venv/bench
 	cd ffi-python && CARGO='$(CARGO)' $(BIN)/maturin build --quiet --out $(CURDIR)/.venv/bench
 	.venv/bench/bin/python -m pip install --quiet --force-reinstall .venv/bench/*.whl -r ffi-python/requirements-bench.txt
+	mkdir -p .venv/bench/corpora
 	cd tests/bench && $(CARGO) run --release -- --dump $(CURDIR)/.venv/bench/corpora
 	.venv/bench/bin/python tests/python/bench.py .venv/bench/corpora
 

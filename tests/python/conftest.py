@@ -13,6 +13,15 @@ import pytest
 
 SECONDS = 60
 
+# How a session of the older revisions begins.
+HELLO: dict[str, Any] = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
+}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
 
 class Ended(NamedTuple):
     """How a program ended."""

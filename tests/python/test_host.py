@@ -19,6 +19,8 @@ import linegate
 import pytest
 from linegate import aio, host
 
+from .conftest import HELLO, INITIALIZED
+
 Event = Union[linegate.Message, linegate.Refused]
 # A server that answers every request, and has words for what tests ask of it.
 SERVER = """
@@ -43,13 +45,6 @@ for line in sys.stdin:
     elif id is not None:
         say(id=id, result={})
 """
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}},
-}
-INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
 def ping(id: Union[int, str], do: str = "answer") -> dict[str, Any]:

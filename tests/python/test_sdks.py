@@ -17,6 +17,7 @@ from interop import environments, lines
 from linegate.testing import Completed, assert_protocol_stdout, run_server
 
 from . import readme
+from .conftest import HELLO, INITIALIZED
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 INTEROP = environments.HERE / "programs"
@@ -25,13 +26,6 @@ SECONDS = 120
 PATIENCE = 60
 PACKAGES = {"mcp1": "mcp", "mcp2": "mcp", "fastmcp": "fastmcp"}
 SERVERS = {"mcp1": "gated_server.py", "mcp2": "gated_server.py", "fastmcp": "fast_server.py"}
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 0,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}},
-}
-INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 # Lines that call the tool in their own right, or end the input.
 HARMLESS = [row for row in lines.ROWS if not row.last and not row.valid_too]
 
