@@ -161,7 +161,8 @@ fn idle(source: Box<Source>) -> Held {
     Held::new(MutBorrow::new(source), |source| Step::Idle(source.borrow_mut()))
 }
 
-/// See the [module](self).
+/// A gate that keeps its input and its last message. What it says of both is said by the number of the verdict,
+/// [`ticket`](Self::ticket): of one that isn't the last nothing can be made (904), and of no stage anything twice (504).
 pub struct HeldGate {
     /// Absent only where a call panicked.
     held: Option<Held>,
