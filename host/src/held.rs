@@ -9,13 +9,11 @@ use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use linegate::action::{Call, Denial, Misfit, NoCall, Target, Wrong};
-use linegate::{
-    BadOptions, Code, Counters, Cursor, Event, Gate, JsonKind, Message, Options, REPLY_LEN, Record, Refusal,
-};
-use linegate::{Slot, Switches, TooSmall, Tracker};
+use linegate::{BadOptions, Code, Counters, Cursor, Event, Gate, Message, Options, Refusal, Slot, Switches, Tracker};
 use self_cell::{MutBorrow, self_cell};
 
 use crate::HeapStorage;
+use crate::facts::{CallFacts, RefusedLine, arguments_of, walk};
 use crate::named::kept_name;
 
 /// Input that is kept until it is judged.
@@ -24,65 +22,6 @@ pub type Chunk = Box<dyn AsRef<[u8]> + Send + Sync>;
 pub type SharedTracker = Arc<Mutex<Tracker<Vec<Slot>>>>;
 /// What became of a message, or the fault of the caller: 504 or 904.
 pub type Asked<T> = Result<Result<T, RefusedLine>, Code>;
-
-/// All that a [`Refusal`] says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RefusedLine {
-    /// What may be kept of it.
-    pub record: Record,
-    /// See [`Refusal::id`].
-    pub id: Option<Vec<u8>>,
-    /// See [`Refusal::rpc_code`].
-    pub rpc_code: Option<i32>,
-    /// The line that answers it, where a reply is due.
-    pub reply: Option<Vec<u8>>,
-    /// See [`Refusal::write_settlement`].
-    pub settlement: Option<Vec<u8>>,
-    /// See [`Refusal::reason`].
-    pub reason: Option<&'static str>,
-    /// See [`Refusal::subject`].
-    pub subject: Option<&'static str>,
-    /// Whether the session ended with it.
-    pub closes: bool,
-}
-
-impl RefusedLine {
-    fn new(it: &Refusal<'_>) -> Self {
-        let id_len = it.id().map_or(0, <[u8]>::len).max(it.settles().map_or(0, <[u8]>::len));
-        let mut out = vec![0; REPLY_LEN + id_len];
-        let mut line = |write: &dyn Fn(&mut [u8]) -> Result<usize, TooSmall>| {
-            let len = write(&mut out).unwrap_or(0);
-            out.get(..len).filter(|line| !line.is_empty()).map(<[u8]>::to_vec)
-        };
-        Self {
-            record: it.record(),
-            id: it.id().map(<[u8]>::to_vec),
-            rpc_code: it.rpc_code(),
-            reply: line(&|out| it.write_reply(out)),
-            settlement: line(&|out| it.write_settlement(out)),
-            reason: it.reason(),
-            subject: it.subject(),
-            closes: it.closes(),
-        }
-    }
-}
-
-/// What can be known of a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CallFacts {
-    /// The tool that a `tools/call` of MCP asks for, as JSON text.
-    pub tool: Option<Vec<u8>>,
-    /// The arguments as JSON text, `{}` where there are none; of another method than `tools/call` its params.
-    pub arguments: Vec<u8>,
-    /// The member of such params that is the protocol's and no argument: `_meta` of MCP.
-    pub aside: Option<&'static str>,
-    /// See [`Origin::revision`](linegate::action::Origin::revision).
-    pub revision: Option<&'static str>,
-    /// Of its line.
-    pub fingerprint: String,
-}
 
 /// How far a call has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -368,13 +307,7 @@ impl HeldGate {
         self.with(ticket, |step| match step {
             Step::Message(message) => match message.into_call(granted) {
                 Ok(call) => {
-                    let facts = CallFacts {
-                        tool: call.tool().map(|tool| tool.bytes().to_vec()),
-                        arguments: arguments_of(&call).map_or_else(|| b"{}".to_vec(), |it| it.bytes().to_vec()),
-                        aside: (is_mcp && call.tool().is_none()).then_some("_meta"),
-                        revision: call.origin().revision(),
-                        fingerprint: call.origin().fingerprint().to_string(),
-                    };
+                    let facts = CallFacts::of(&call, is_mcp);
                     (Step::Call(call, Stage::Called), Ok(Ok(Some(facts))))
                 }
                 Err(NoCall::Message(message)) => (Step::Message(message), Ok(Ok(None))),
@@ -454,21 +387,6 @@ impl HeldGate {
         self.advance(ticket, Stage::Allowed, Stage::Allowed)?;
         self.with(ticket, |_| (Step::Over, ()))
     }
-}
-
-/// The arguments of a call: a tool's stand in its params, another method's are these.
-fn arguments_of<'a>(call: &Call<'a>) -> Option<Cursor<'a>> {
-    if call.tool().is_some() { call.params()?.get("arguments") } else { call.params() }
-}
-
-/// What stands at the end of a way; of a member that isn't known, its key.
-fn walk<'a>(start: Cursor<'a>, way: &[String], to_key: bool) -> Option<Cursor<'a>> {
-    let Some((place, rest)) = way.split_first() else { return Some(start) };
-    if start.kind() == JsonKind::Array {
-        return walk(start.elements().nth(place.parse().ok()?)?, rest, to_key);
-    }
-    let (key, value) = start.members().find(|(key, _)| key.is_str(place))?;
-    if to_key && rest.is_empty() { Some(key) } else { walk(value, rest, to_key) }
 }
 
 impl std::fmt::Debug for HeldGate {

@@ -14,6 +14,7 @@
 #![deny(unsafe_code)]
 
 mod audit;
+mod facts;
 mod filter;
 mod held;
 mod intake;
@@ -35,7 +36,8 @@ mod tokio;
 mod writer;
 
 pub use self::audit::{AuditFile, observed_line, refused_line};
-pub use self::held::{Asked, CallFacts, Chunk, HeldGate, RefusedLine, SharedTracker, Stage};
+pub use self::facts::{CallFacts, RefusedLine};
+pub use self::held::{Asked, Chunk, HeldGate, SharedTracker, Stage};
 pub use self::key::{random_bytes, random_key};
 pub use self::named::{named_options, names};
 pub use self::reader::GatedReader;
