@@ -6,7 +6,7 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult, PaginatedRequestParams,
     ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, ServerInitializeError};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 
 struct Writer;
@@ -42,6 +42,10 @@ impl ServerHandler for Writer {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    Writer.serve(rmcp::transport::stdio()).await?.waiting().await?;
+    match Writer.serve(rmcp::transport::stdio()).await {
+        // The input ended before a session began, which is no error of the server's.
+        Err(ServerInitializeError::ConnectionClosed(_)) => {}
+        service => _ = service?.waiting().await?,
+    }
     Ok(())
 }
