@@ -111,32 +111,35 @@ impl Report {
         }
     }
 
-    /// Tells the counts at the end, if anything was refused or the user wants to see them all the same.
+    /// Tells the counts at the end: all of them where the user wants to see them, otherwise the lines, if any was refused.
     pub fn conclude(&self) {
         let refused = [&self.client, &self.server].map(|tally| tally.refused.load(Relaxed));
-        if self.counting || refused != [0, 0] {
+        if self.counting {
             self.tell_counts();
+        } else if refused != [0, 0] {
+            tell(format_args!("{}", self.lines()));
         }
     }
 
-    /// Tells the counts so far.
+    /// Tells all counts so far.
     pub fn tell_counts(&self) {
-        let [(taken, refused), (taken_back, refused_back)] =
-            [&self.client, &self.server].map(|tally| (tally.accepted.load(Relaxed), tally.refused.load(Relaxed)));
         let counted = |(code, count): (&Code, &AtomicU64)| match count.load(Relaxed) {
             0 => None,
             count => Some(format!("{code}: {count}")),
         };
         let codes: Vec<_> = Code::ALL.iter().zip(&self.by_code).filter_map(counted).collect();
         let codes = if codes.is_empty() { String::new() } else { format!("; {}", codes.join(", ")) };
-        let masked = match self.masked.load(Relaxed) {
-            0 => String::new(),
-            count => format!("; masked on stderr: {count}"),
-        };
+        let masked = self.masked.load(Relaxed);
+        tell(format_args!("{}{codes}; masked on stderr: {masked}", self.lines()));
+    }
+
+    fn lines(&self) -> String {
+        let [(taken, refused), (taken_back, refused_back)] =
+            [&self.client, &self.server].map(|tally| (tally.accepted.load(Relaxed), tally.refused.load(Relaxed)));
         let passed = if self.observing { " (observing: all of them were passed on)" } else { "" };
-        tell(format_args!(
+        format!(
             "lines of the client: {taken} accepted, {refused} refused; \
-             of the server: {taken_back} accepted, {refused_back} refused{codes}{passed}{masked}"
-        ));
+             of the server: {taken_back} accepted, {refused_back} refused{passed}"
+        )
     }
 }
