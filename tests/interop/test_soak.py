@@ -42,10 +42,11 @@ Request = dict[str, Any]
 class Session:
     """One ``linegate run`` with the server of the soak behind it."""
 
-    def __init__(self, linegate: str, mark: str, *options: str, reads: bool = True) -> None:
+    def __init__(self, linegate: str, mark: str, *options: str, reads: bool = True, close: int = 2) -> None:
         interpreter = str(getattr(sys, "_base_executable", sys.executable))
         server = [interpreter, "-I", "-S", str(HERE / "programs" / "soaked.py")]
-        waits = ["--close-wait", "2", "--term-wait", "0.5"]
+        # `close`: how long a server may take for what it has read before it is made to end.
+        waits = ["--close-wait", str(close), "--term-wait", "0.5"]
         self.process = subprocess.Popen(
             [linegate, "run", "--revision", "jsonrpc", *waits, *options, "--", *server],
             stdin=subprocess.PIPE,
@@ -146,7 +147,7 @@ def answered(session: Session, requests: list[Request]) -> None:
 
 def calm(linegate: str, mark: str, rng: random.Random) -> None:
     """Nothing happens, or what changes nothing: prints, stalls, children that are left behind."""
-    session = Session(linegate, mark, "--on-reject", "continue")
+    session = Session(linegate, mark, "--on-reject", "continue", close=60)
     requests = traffic(rng, rng.randrange(1, 120), "noise", "stall", "child")
     for burst in in_pieces(rng, requests):
         assert session.send(burst)
@@ -223,7 +224,7 @@ class Long:
     """One session for the whole time, whose memory is watched."""
 
     def __init__(self, linegate: str, mark: str) -> None:
-        self.session = Session(linegate, mark, "--on-reject", "continue")
+        self.session = Session(linegate, mark, "--on-reject", "continue", close=60)
         self.rng = random.Random(SEED)
         self.base: Optional[int] = None
         self.lines = 0
