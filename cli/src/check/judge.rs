@@ -11,9 +11,9 @@ use linegate::{
 };
 use serde_json::Value;
 
-use super::child::{Act, Exit, Run};
 use super::finding::{Class, Finding};
 use super::outcome::BadLine;
+use super::past::{Act, Exit, Run};
 use super::wire::{self, AFTER, Answer, HELLO, NoResult};
 use crate::gates::{self, Pair};
 

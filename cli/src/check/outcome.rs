@@ -3,8 +3,8 @@
 
 use linegate::{Code, Revision, Stage};
 
-use super::child::Run;
 use super::finding::Finding;
+use super::past::Run;
 
 /// What became of a scenario.
 #[derive(Debug)]

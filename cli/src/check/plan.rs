@@ -11,9 +11,9 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::baseline::{self, Baseline};
-use super::child::Launch;
 use super::finding::Class;
 use super::outcome::Outcome;
+use super::past::Launch;
 use super::recorded;
 use super::replay::Replay;
 use super::report::{self, Outline};

@@ -14,10 +14,10 @@ use linegate::{Code, Revision, Stage};
 use linegate_host::supervise::Signal;
 use serde_json::{Map, Value, json};
 
-use super::child::{Act, Conditions, Run, Step};
 use super::finding::Finding;
 use super::judge::{self, Ends};
 use super::outcome::{Dirt, Malformed, Outcome};
+use super::past::{Act, Conditions, Run, Step};
 use super::setup::{Folder, Server, Setup, marker_of};
 use crate::secrets::is_secret;
 

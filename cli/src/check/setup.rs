@@ -12,10 +12,11 @@ use std::time::Duration;
 use linegate::Revision;
 use serde_json::{Value, json};
 
-use super::child::{Child, Conditions, Launch, Run};
+use super::child::Child;
 use super::finding::Finding;
 use super::judge::{self, Ends};
 use super::outcome::Outcome;
+use super::past::{Conditions, Launch, Run};
 use super::wire::{self, HELLO, INITIALIZED, MODERN, Members, Request};
 use crate::environment;
 

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fmt::Write;
 
-use super::child::Conditions;
+use super::past::Conditions;
 use crate::secrets::is_secret;
 
 /// Printable ASCII as it is, everything else as an escape, so that nothing can move a terminal's cursor.

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use super::outline::{Outline, last_words};
 use crate::check::author;
 use crate::check::baseline::fingerprint;
-use crate::check::child::{Exit, Run};
 use crate::check::finding::{Class, Finding};
 use crate::check::outcome::{BadLine, Dirt, Malformed, Outcome, Verdict};
+use crate::check::past::{Exit, Run};
 use crate::check::source::Hint;
 use crate::check::text::{escaped, hex};
 

@@ -3,9 +3,9 @@
 //!
 //! Bytes and words of the server are escaped in either form: a report can be read on a terminal.
 
-use crate::check::child::Run;
 use crate::check::finding::Class;
 use crate::check::outcome::{Outcome, Verdict};
+use crate::check::past::Run;
 use crate::check::setup::{Action, Server, Setup};
 use crate::check::source::Hint;
 use crate::check::text::{command_line, pipeline};

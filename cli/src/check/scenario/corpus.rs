@@ -7,8 +7,8 @@ use linegate::{Code, Direction, Revision};
 use serde_json::Value;
 
 use super::{Play, malformed};
-use crate::check::child::Conditions;
 use crate::check::judge::Ends;
+use crate::check::past::Conditions;
 use crate::check::recorded::{Content, answer};
 use crate::check::wire;
 

@@ -9,8 +9,9 @@ use linegate_host::supervise::Signal;
 
 use super::plain::LIST;
 use super::{Play, Script};
-use crate::check::child::{Child, Conditions, Run};
+use crate::check::child::Child;
 use crate::check::judge::Ends;
+use crate::check::past::{Conditions, Run};
 use crate::check::setup::greet;
 use crate::check::wire::{self, AFTER, Answer, HELLO, Members, NoResult, Request, TESTED};
 

@@ -7,10 +7,11 @@ use std::time::Duration;
 use linegate::Code;
 
 use super::Play;
-use crate::check::child::{Child, Conditions};
+use crate::check::child::Child;
 use crate::check::corpus::{Target, Then, Vector};
 use crate::check::judge::{self, Ends};
 use crate::check::outcome::{Malformed, Session};
+use crate::check::past::Conditions;
 use crate::check::setup::{Record, marker_of};
 use crate::check::wire::{AFTER, NoResult};
 

@@ -8,11 +8,12 @@ use std::sync::atomic::Ordering;
 
 use linegate::{Revision, Stage};
 
-use super::child::{Child, Conditions, Exit, Run};
+use super::child::Child;
 use super::corpus::{VECTORS, Vector};
 use super::finding::{Class, Finding};
 use super::judge::{self, Ends};
 use super::outcome::{Dirt, Outcome};
+use super::past::{Conditions, Exit, Run};
 use super::recorded::{Content, Recorded};
 use super::setup::{Folder, Record, Setup, marker_of};
 use super::wire::Request;

@@ -7,10 +7,10 @@ use linegate::Revision;
 use serde_json::{Value, json};
 
 use super::{Play, Script, Turn};
-use crate::check::child::{Conditions, Run};
 use crate::check::finding::{Class, Finding};
 use crate::check::judge::Ends;
 use crate::check::outcome::Outcome;
+use crate::check::past::{Conditions, Run};
 use crate::check::setup::{Action, Setup, greet};
 use crate::check::wire::{MODERN, Members, NEWEST_LEGACY, NoResult, Request, TESTED};
 

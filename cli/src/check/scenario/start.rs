@@ -6,8 +6,9 @@ use std::io;
 use std::time::Duration;
 
 use super::{Play, Script};
-use crate::check::child::{Child, Conditions};
+use crate::check::child::Child;
 use crate::check::judge::Ends;
+use crate::check::past::Conditions;
 use crate::check::setup::Folder;
 use crate::check::wire::{HELLO, NoResult, Request, TESTED};
 use crate::environment;

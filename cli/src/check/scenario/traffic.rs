@@ -10,8 +10,9 @@ use linegate::Stage;
 use serde_json::{Value, json};
 
 use super::{Play, Script, Turn};
-use crate::check::child::{Child, Conditions};
+use crate::check::child::Child;
 use crate::check::judge::Ends;
+use crate::check::past::Conditions;
 use crate::check::setup::{MARKER, marker_of};
 use crate::check::wire::{self, AFTER, Answer, MODERN, NoResult, Request, TESTED, object};
 
