@@ -245,6 +245,8 @@ class Long:
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is read from /proc")
 def test_a_session_survives_whatever_happens(linegate: str) -> None:
     """See the head of this file."""
+    # A shell's background job ignores it, and hands that down: sent before `run` takes signals it would be lost.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     mark = f"soak-{SEED}"
     started = time.monotonic()
     deadline = started + SECONDS
