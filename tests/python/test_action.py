@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import dataclass, field
 from typing import Any, Literal, Optional, Union
@@ -309,3 +310,101 @@ def test_an_action_table_tells_its_audit() -> None:
     assert len({row["fingerprint"] for row in told[:2]}) == 1
     with pytest.raises(linegate.UsageError):
         linegate.Actions([add, add], yes)
+
+
+async def _later(arguments: Add) -> int:
+    return arguments.a
+
+
+async def _stream(arguments: Add) -> Any:
+    yield arguments.a
+
+
+def _lazy(arguments: Add) -> Any:
+    yield arguments.a
+
+
+class _Callable:
+    async def __call__(self, arguments: Add) -> int:
+        return arguments.a
+
+
+class _Bound:
+    async def act(self, arguments: Add) -> int:
+        return arguments.a
+
+
+@pytest.mark.parametrize(
+    "act",
+    [_later, _stream, _lazy, _Callable(), _Bound().act, functools.partial(_later), functools.partial(_Callable())],
+)
+def test_what_a_call_would_not_run_is_no_executor(act: Any) -> None:
+    with pytest.raises(linegate.UsageError, match="which nothing here would run") as raised:
+        linegate.executor(tool="add", model=Add)(act)
+    assert raised.value.code is linegate.Code.BAD_OPTIONS
+    with pytest.raises(linegate.UsageError):
+        linegate.Executor(act, Add, "add", None)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("act", [_later, _stream, _lazy])
+def test_a_result_that_is_still_to_be_run_is_a_failure(act: Any) -> None:
+    audited: list[Any] = []
+    hidden: Any = linegate.executor(tool="add", model=Add)(lambda arguments: act(arguments))
+    actions = linegate.Actions([hidden], yes, audit=lambda line: audited.append(json.loads(line)))
+    (event,) = linegate.Gate().feed(line({"a": 1}))
+    done = actions.handle(event)
+    assert isinstance(done, linegate.Executed) and done.result is None and actions.failed == 1
+    assert isinstance(done.failure, TypeError) and "is not done" in str(done.failure)
+    assert audited[-1]["outcome"] == "failed"
+
+
+def test_what_an_executor_may_be() -> None:
+    @linegate.executor
+    def add(arguments: Add, factor: int = 2) -> int:
+        return arguments.a * factor
+
+    class Adder:
+        def __call__(self, arguments: Add) -> int:
+            return arguments.a + 1
+
+    assert (add.tool, add.model, add.method) == ("add", Add, None)
+    assert linegate.executor(model=Add)(_unknown).model is Add
+    named = linegate.executor(tool="adder", model=Add)(Adder())
+    partial = linegate.executor(tool="partial", model=Add)(functools.partial(lambda more, it: it.a + more, 5))
+    actions = linegate.Actions([add, named, partial], yes)
+    gate = linegate.Gate().feed(line({"a": 3}) + line({"a": 3}, "adder") + line({"a": 3}, "partial"))
+    done = [actions.handle(event) for event in gate]
+    assert [one.result for one in done if isinstance(one, linegate.Executed)] == [6, 4, 8]
+
+
+def _two(arguments: Add, more: int) -> None: ...
+
+
+def _none() -> None: ...
+
+
+def _by_name(*, arguments: Add) -> None: ...
+
+
+def _untyped(arguments) -> None: ...  # type: ignore[no-untyped-def]
+
+
+def _unknown(arguments: Nowhere) -> None: ...  # type: ignore[name-defined] # noqa: F821
+
+
+@pytest.mark.parametrize(
+    ("act", "text"),
+    [
+        (_two, "_two takes 2 parameters; an executor takes one"),
+        (_none, "_none takes 0 parameters; an executor takes one"),
+        (_by_name, "an executor takes one"),
+        (_untyped, "says no type of its one parameter"),
+        (_unknown, "can't be read .*Nowhere.*; give it as model="),
+        ("add", r'executor\(tool="add"\)'),
+        (5, "is a function, not an int"),
+    ],
+)
+def test_what_an_executor_may_not_be(act: Any, text: str) -> None:
+    with pytest.raises(linegate.UsageError, match=text):
+        linegate.executor(act)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Optional, TypeVar, Union, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Optional, TypeVar, Union, overload
 
+from linegate._callables import checked, parameter, parameter_type, unrun
 from linegate._errors import UsageError
 from linegate._linegate import Authorized, Call, Journal, Message
 from linegate._names import Code
@@ -26,11 +27,12 @@ class Executor(Generic[T, R]):
     """A function that acts, which can be given nothing but an `Authorized` of its own tool and arguments."""
 
     def __init__(self, act: Callable[[T], R], model: Any, tool: Optional[str], method: Optional[str]) -> None:
+        self.__name__ = getattr(act, "__name__", type(act).__name__)
+        checked(act, self.__name__)
         self._act = act
         self.model = model
         self.tool = tool
         self.method = method
-        self.__name__ = getattr(act, "__name__", "executor")
         self.__doc__ = act.__doc__
 
     def __call__(self, action: Authorized[T]) -> R:
@@ -41,34 +43,44 @@ class Executor(Generic[T, R]):
         asked = (call.tool, None) if call.tool is not None else (None, call.message.method)
         if action.model is not self.model or asked != (self.tool, self.method):
             raise UsageError(Code.STALE_EVENT, f"{self.__name__} is not the executor of this action")
-        return self._act(action.open())
+        result = self._act(action.open())
+        # A lambda around a coroutine function is seen only by what it gives.
+        if kind := unrun(result):
+            raise TypeError(f"{self.__name__} gave {kind}, which nothing here runs: what it was to do is not done")
+        return result
 
     def __repr__(self) -> str:
         return f"<Executor of {self.tool or self.method}>"
 
 
+@overload
+def executor(act: Callable[[T], R], /) -> Executor[T, R]: ...
+
+
+@overload
 def executor(
     *, tool: Optional[str] = None, method: Optional[str] = None, model: Any = None
-) -> Callable[[Callable[[T], R]], Executor[T, R]]:
+) -> Callable[[Callable[[T], R]], Executor[T, R]]: ...
+
+
+def executor(act: Any = None, /, *, tool: Optional[str] = None, method: Optional[str] = None, model: Any = None) -> Any:
     """Makes a function of one parameter the executor of a tool (by default of the function's name) or of a method.
 
-    The arguments are read as the parameter's type, or as `model`.
+    The arguments are read as the parameter's type, or as `model`. An `async def` or a generator is refused: a call of
+    it would do nothing. What needs a loop runs one (`asyncio.run`), or hands the work to it and waits.
     """
 
     def decorate(act: Callable[[T], R]) -> Executor[T, R]:
-        wanted = model
-        if wanted is None:
-            hints = get_type_hints(act)
-            hints.pop("return", None)
-            if len(hints) != 1:
-                raise UsageError(
-                    Code.BAD_OPTIONS, f"{act.__name__} says no type of its one parameter, and model is not given"
-                )
-            (wanted,) = hints.values()
-        name = tool if tool is not None or method is not None else act.__name__
-        return Executor(act, wanted, name, method if name is None else None)
+        name = getattr(act, "__name__", type(act).__name__)
+        checked(act, name)
+        taken = parameter(act, name)
+        wanted = parameter_type(act, name, taken) if model is None else model
+        asked = tool if tool is not None or method is not None else name
+        return Executor(act, wanted, asked, method if asked is None else None)
 
-    return decorate
+    if isinstance(act, str):
+        raise UsageError(Code.BAD_OPTIONS, f'the tool is named by keyword: executor(tool="{act}")')
+    return decorate if act is None else decorate(act)
 
 
 class Executed(NamedTuple):
