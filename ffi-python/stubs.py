@@ -25,6 +25,9 @@ HEAD = '''"""Written by ffi-python/stubs.py from the core's tables; the names at
 from collections.abc import Mapping
 from enum import Enum, IntEnum
 from typing import NamedTuple, Optional
+
+BATCHES: tuple[str, ...]
+ERROR_IDS: tuple[str, ...]
 '''
 
 CODE = '''

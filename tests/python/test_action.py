@@ -408,3 +408,51 @@ def _unknown(arguments: Nowhere) -> None: ...  # type: ignore[name-defined] # no
 def test_what_an_executor_may_not_be(act: Any, text: str) -> None:
     with pytest.raises(linegate.UsageError, match=text):
         linegate.executor(act)
+
+
+@linegate.executor(tool="add")
+def _add(arguments: Add) -> int:
+    return arguments.a
+
+
+async def _asked(call: linegate.Call, arguments: object) -> bool:
+    return True
+
+
+async def _told(line: str) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        ({"authorize": "allow"}, "authorize is a function, not a str"),
+        ({"authorize": _asked}, "authorize is an `async def`"),
+        ({"audit": _told}, "audit is an `async def`"),
+        ({"audit": "file"}, "audit is a function, not a str"),
+        ({"executors": [yes]}, "yes is no executor: decorate it with @linegate.executor"),
+        ({"executors": ["add"]}, "str is no executor"),
+        ({"granted": "depth"}, "granted is a list of names"),
+        ({"granted": ["big_integer"]}, "granted: there is no switch 'big_integer' .is it big_integers"),
+    ],
+)
+def test_a_table_that_can_not_be_is_refused_when_it_is_made(wrong: Any, text: str) -> None:
+    given: dict[str, Any] = {"executors": [_add], "authorize": yes, **wrong}
+    with pytest.raises(linegate.UsageError, match=text):
+        linegate.Actions(**given)
+
+
+def test_a_table_walks_verdicts_alone() -> None:
+    wrong: Any = "add"
+    with pytest.raises(TypeError, match="takes a Message or a Refused of a gate, not a str"):
+        linegate.Actions([_add], yes).handle(wrong)
+
+
+def test_what_a_policy_raises_goes_out_and_nothing_was_allowed() -> None:
+    def policy(call: linegate.Call, arguments: object) -> bool:
+        raise KeyError("who")
+
+    actions = linegate.Actions([_add], policy)
+    (event,) = linegate.Gate().feed(line({"a": 1}))
+    with pytest.raises(KeyError):
+        actions.handle(event)
+    assert actions.journal.executed == 0

@@ -11,6 +11,7 @@ from typing import Any
 import linegate
 import pytest
 from linegate import _linegate
+from linegate._options import _WORDS
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 CALL = b'{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":[2,{"c":3}]}}}\n'
@@ -71,10 +72,11 @@ def test_any_buffer_is_taken_and_copied(kind: Any) -> None:
     assert isinstance(next(gate), linegate.Message)
 
 
-@pytest.mark.parametrize("data", ["text", 5, None, [1, 2]])
-def test_what_is_no_buffer_is_a_fault_of_the_caller(data: Any) -> None:
-    with pytest.raises(TypeError):
-        linegate.Gate().feed(data)
+@pytest.mark.parametrize(("data", "kind"), [("text", "a str"), (5, "an int"), (None, "a NoneType"), ([1], "a list")])
+def test_what_is_no_buffer_is_a_fault_of_the_caller(data: Any, kind: str) -> None:
+    for take in (linegate.Gate().feed, linegate.Gate().filter):
+        with pytest.raises(TypeError, match=f"takes bytes, not {kind}"):
+            take(data)
 
 
 def test_the_end_of_input_inside_a_line() -> None:
@@ -104,9 +106,24 @@ def test_strict_raises() -> None:
         ({"revision": "2025"}, "revision"),
         ({"allow": ["depth"]}, "switch"),
         ({"allow": "depth"}, "allow"),
-        ({"sender": "peer"}, "from"),
-        ({"max_frame": 5}, "max_frame"),
-        ({"key": b"short"}, "key"),
+        ({"sender": "peer"}, "sender is client or server, not 'peer'"),
+        ({"revision": "2024-01-01"}, "revision is .*2024-11-05.* or .*, not '2024-01-01'"),
+        ({"policy": 1}, "policy is close_all, close_malformed or continue, not 1"),
+        ({"batches": "maybe"}, "batches is by_revision, allow or refuse"),
+        ({"error_id": "none"}, "error_id is by_revision, null or absent"),
+        ({"polcy": "continue"}, "no option polcy .is it policy.*; the options are sender, .*limits, key"),
+        ({"max_frame": 5}, r"limits=linegate.Limits\(max_frame=...\)"),
+        ({"allow": "big_integers"}, "allow is a list of names, not a str"),
+        ({"refuse": 5}, "refuse is a list of names, not an int"),
+        ({"methods": "x"}, "methods is a list of names, not a str"),
+        ({"methods": [5]}, "methods is a list of names, and an int is none"),
+        ({"versions": b"x"}, "versions is a list of names, not a bytes"),
+        ({"allow": ["tools/x"]}, "no switch 'tools/x'; linegate.Switch lists them"),
+        ({"limits": {"max_frame": 5}}, "limits is a linegate.Limits, not a dict"),
+        ({"limits": 5}, "limits is a linegate.Limits, not an int"),
+        ({"key": b"short"}, "key is 16 bytes, not 5"),
+        ({"key": 16}, "key is 16 bytes, not an int"),
+        ({"key": "sixteen letters!"}, "key is 16 bytes, not a str"),
         ({"batches": "allow"}, "batches"),
     ],
 )
@@ -114,6 +131,22 @@ def test_options_that_can_not_be(options: Any, text: str) -> None:
     with pytest.raises(linegate.UsageError, match=text) as raised:
         linegate.Gate(**options)
     assert raised.value.code is linegate.Code.BAD_OPTIONS
+
+
+@pytest.mark.parametrize("limits", [{"max_frame": 5}, 5, (1, 2)])
+def test_a_session_says_what_is_wrong_with_its_options(limits: Any) -> None:
+    with pytest.raises(linegate.UsageError, match=r"limits is a linegate\.Limits"):
+        linegate.session(limits=limits)
+    with pytest.raises(linegate.UsageError, match="sender isn't given here"):
+        linegate.session(sender="server")
+
+
+def test_every_name_of_an_option_is_one_of_the_core() -> None:
+    # What the errors list is what is taken.
+    for name, words in _WORDS.items():
+        for word in words:
+            given: Any = {"revision": "2025-03-26", name: word}
+            assert not linegate.Gate(**given).closed
 
 
 def test_options_by_enum_and_by_name_are_the_same() -> None:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Optional, TypeVar, Union, overload
 
 from linegate._callables import checked, parameter, parameter_type, unrun
-from linegate._errors import UsageError
+from linegate._errors import UsageError, an
 from linegate._linegate import Authorized, Call, Journal, Message
 from linegate._names import Code
+from linegate._options import switches
 from linegate._refused import Refused
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Executor(Generic[T, R]):
     def __call__(self, action: Authorized[T]) -> R:
         # The exact type: the extension's classes have no others below them.
         if type(action) is not Authorized:
-            raise UsageError(Code.STALE_EVENT, f"{self.__name__} takes an Authorized, not a {type(action).__name__}")
+            raise UsageError(Code.STALE_EVENT, f"{self.__name__} takes an Authorized, not {an(action)}")
         call = action.call
         asked = (call.tool, None) if call.tool is not None else (None, call.message.method)
         if action.model is not self.model or asked != (self.tool, self.method):
@@ -95,11 +96,12 @@ class Executed(NamedTuple):
 
 
 class Actions:
-    """A table of executors, with one policy and one journal.
+    """A table of executors, with one policy and one journal, which counts what was executed.
 
-    `authorize` is given the call and its arguments, and nothing to execute them with; only True allows. `granted` are
-    loosened switches by which a line may have passed and still ask for an action. `audit` is given the lines of an
-    audit file: each refusal that `handle` sees, each authorized action, and its end.
+    `authorize` is given the call and its arguments, and nothing to execute them with; only True allows. What it raises
+    goes out of `handle`, and nothing was allowed. `granted` are loosened switches by which a line may have passed and
+    still ask for an action. `audit` is given the lines of an audit file: each refusal that `handle` sees, each
+    authorized action, and its end.
     """
 
     def __init__(
@@ -110,13 +112,19 @@ class Actions:
         granted: Iterable[Union[Switch, str]] = (),
         audit: Optional[Callable[[str], object]] = None,
     ) -> None:
+        checked(authorize, "authorize")
+        if audit is not None:
+            checked(audit, "audit")
         self.journal = Journal()
         self.failed = 0
         self._table: dict[tuple[Optional[str], Optional[str]], Executor[Any, Any]] = {}
         self._authorize = authorize
-        self._granted = [str(switch) for switch in granted]
+        self._granted = switches("granted", granted)
         self._audit = audit or (lambda line: None)
         for row in executors:
+            if not isinstance(row, Executor):
+                name = getattr(row, "__name__", type(row).__name__)
+                raise UsageError(Code.BAD_OPTIONS, f"{name} is no executor: decorate it with @linegate.executor()")
             if (row.tool, row.method) in self._table:
                 raise UsageError(Code.BAD_OPTIONS, f"there are two executors of {row.tool or row.method}")
             self._table[row.tool, row.method] = row
@@ -126,6 +134,8 @@ class Actions:
         table's.
 
         A tool that isn't in the table is refused (501); another method that isn't is the host's own to answer."""
+        if not isinstance(event, (Message, Refused)):
+            raise TypeError(f"handle takes a Message or a Refused of a gate, not {an(event)}")
         outcome = event if isinstance(event, Refused) else self._walk(event)
         if isinstance(outcome, Refused):
             self._audit(outcome.audit_line)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Optional, get_type_hints
 
-from linegate._errors import UsageError
+from linegate._errors import UsageError, an
 from linegate._names import Code
 
 
@@ -14,7 +14,7 @@ def checked(act: Any, what: str) -> None:
     """Raises a `UsageError` where `act` can't be called, or where a call of it would only make an object (a coroutine,
     a generator) that nobody runs."""
     if not callable(act):
-        raise UsageError(Code.BAD_OPTIONS, f"{what} is a function, not {_an(act)}")
+        raise UsageError(Code.BAD_OPTIONS, f"{what} is a function, not {an(act)}")
     if kind := _deferred(act):
         text = f"{what} is {kind}, which nothing here would run: give a plain function that does the work"
         raise UsageError(Code.BAD_OPTIONS, text)
@@ -43,7 +43,7 @@ def unrun(result: Any) -> Optional[str]:
         return None
     if inspect.iscoroutine(result) or inspect.isgenerator(result):
         result.close()
-    return _an(result)
+    return an(result)
 
 
 def parameter(act: Callable[..., Any], name: str) -> Any:
@@ -76,8 +76,3 @@ def parameter_type(act: Callable[..., Any], name: str, taken: Any) -> Any:
     except (NameError, TypeError, KeyError) as error:
         text = f"the type of {name}'s parameter {taken.name} can't be read ({error}); give it as model="
         raise UsageError(Code.BAD_OPTIONS, text) from None
-
-
-def _an(value: Any) -> str:
-    kind = type(value).__name__
-    return f"an {kind}" if kind[0].lower() in "aeiou" else f"a {kind}"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from linegate._names import Code
 
@@ -36,3 +36,20 @@ class RefusedError(Error, ValueError):
     def __init__(self, refused: Refused) -> None:
         super().__init__(str(refused))
         self.refused = refused
+
+
+def an(value: Any) -> str:
+    """What kind of thing a value is, for the sentences of errors. Never the value: it may be a peer's."""
+    kind = type(value).__name__
+    return f"an {kind}" if kind[0].lower() in "aeio" else f"a {kind}"
+
+
+def octets(value: Any, what: str) -> bytes:
+    """The bytes of a buffer, borrowed where it is `bytes`. A `TypeError` in plain words where it is none: `bytes(5)`
+    would be five NULs, and `bytes([1])` a line that nobody wrote."""
+    if isinstance(value, bytes):
+        return value
+    try:
+        return memoryview(value).tobytes()
+    except TypeError:
+        raise TypeError(f"{what} takes bytes, not {an(value)}") from None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from linegate import _linegate
-from linegate._errors import RefusedError
+from linegate._errors import RefusedError, octets
 from linegate._names import Counters, counters
 from linegate._options import both, encode
 from linegate._refused import Refused
@@ -47,7 +47,7 @@ class Gate(_linegate.Gate):
 
         `bytes` are borrowed, any other buffer is copied. Nothing that the peer wrote raises. After the session's end
         the input is dropped."""
-        self.take(data if isinstance(data, bytes) else memoryview(data).tobytes())
+        self.take(octets(data, "a gate"))
         return self
 
     def close(self) -> Self:

@@ -44,6 +44,10 @@ Switch = _enum(
     "A rule that may be loosened; what is named is the quirk that passes.",
 )
 
+# Names of options that no enum is made for.
+BATCHES: tuple[str, ...] = tuple(_TABLE["batches"])
+ERROR_IDS: tuple[str, ...] = tuple(_TABLE["error_ids"])
+
 
 class _Code(IntEnum):
     @property

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, TypedDict, Union
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, Optional, TypedDict, Union
 
-from linegate._errors import UsageError
-from linegate._names import Code
-
-if TYPE_CHECKING:
-    from linegate._names import Policy, Profile, Revision, Switch
+from linegate._errors import UsageError, an
+from linegate._names import BATCHES, ERROR_IDS, Code, Policy, Profile, Revision, Switch
 
 
 class Limits(NamedTuple):
@@ -63,10 +60,22 @@ class Options(TypedDict, total=False):
 
 # The names of options that the core has others for.
 _NAMES = {"sender": "from", "versions": "revisions", "methods": "allow_methods", "result_types": "allow_result_types"}
-_WORDS = ("sender", "revision", "profile", "policy", "batches", "error_id")
+_SENDERS = ("client", "server")
+_WORDS = {
+    "sender": _SENDERS,
+    "revision": tuple(map(str, Revision)),
+    "profile": tuple(map(str, Profile)),
+    "policy": tuple(map(str, Policy)),
+    "batches": BATCHES,
+    "error_id": ERROR_IDS,
+}
 _LISTS = ("allow", "refuse", "versions", "methods", "result_types")
 # Bytes of the longest error reply without its id.
 _REPLY = 1024
+
+
+def _bad(text: str) -> UsageError:
+    return UsageError(Code.BAD_OPTIONS, text)
 
 
 def encode(options: Mapping[str, Any]) -> str:
@@ -76,26 +85,85 @@ def encode(options: Mapping[str, Any]) -> str:
         if value is None:
             continue
         if name in _WORDS:
+            if value not in _WORDS[name]:
+                raise _bad(f"{name} is {_either(_WORDS[name])}, not {value!r}")
             given[_NAMES.get(name, name)] = str(value)
-        elif name in _LISTS and not isinstance(value, str):
-            given[_NAMES.get(name, name)] = [str(word) for word in value]
+        elif name in ("allow", "refuse"):
+            given[name] = switches(name, value)
+        elif name in _LISTS:
+            given[_NAMES.get(name, name)] = _listed(name, value)
         elif name == "limits":
-            limits: Any = value
-            given.update(limits._asdict())
+            given.update(_limits(value)._asdict())
         elif name == "key":
-            key: Any = value
-            given["key"] = bytes(key).hex()
+            given["key"] = _key(value).hex()
         else:
-            raise UsageError(Code.BAD_OPTIONS, f"{name} is no option, or has no such value")
+            raise _bad(_unknown(name))
     return json.dumps(given)
+
+
+def _either(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _listed(name: str, value: Any) -> list[str]:
+    # A text would be a list of its letters.
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        raise _bad(f"{name} is a list of names, not {an(value)}")
+    words: list[Any] = list(value)
+    for word in words:
+        if not isinstance(word, str):
+            raise _bad(f"{name} is a list of names, and {an(word)} is none")
+    return [str(word) for word in words]
+
+
+def switches(name: str, value: Any) -> list[str]:
+    """The names of switches that an option holds."""
+    words, known = _listed(name, value), tuple(map(str, Switch))
+    for word in words:
+        if word not in known:
+            raise _bad(f"{name}: there is no switch {word!r}{_near(word, known)}; linegate.Switch lists them")
+    return words
+
+
+def _limits(value: Any) -> Limits:
+    if not isinstance(value, Limits):
+        raise _bad(f"limits is a linegate.Limits, not {an(value)}")
+    return value
+
+
+def _key(value: Any) -> bytes:
+    # `bytes(16)` would be a key that everybody knows.
+    try:
+        key = memoryview(value).tobytes()
+    except TypeError:
+        key = b""
+    if len(key) != 16:
+        raise _bad(f"key is 16 bytes, not {an(value) if not key else len(key)}")
+    return key
+
+
+def _unknown(name: str) -> str:
+    if name in Limits._fields:
+        return f"{name} is one of the limits: limits=linegate.Limits({name}=...)"
+    known = (*_WORDS, *_LISTS, "limits", "key")
+    return f"there is no option {name}{_near(name, known)}; the options are {', '.join(known)}"
+
+
+def _near(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, known, 1)
+    return f" (is it {near[0]}?)" if near else ""
 
 
 def both(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options of a session's client and of its server, which speaks the same protocol within the same bounds."""
+    if options.get("sender") is not None:
+        raise _bad("sender isn't given here: a session has both, and the options are the client's")
     client: dict[str, Any] = {"key": os.urandom(16), **options, "sender": "client"}
     shared = ("key", "revision", "versions", "methods", "result_types")
     server: dict[str, Any] = {name: client[name] for name in shared if name in client}
-    limits = client.get("limits") or Limits()
+    limits = Limits() if client.get("limits") is None else _limits(client["limits"])
     # An error with the longest id always has room.
     max_frame = None if limits.max_frame is None else max(limits.max_frame, _REPLY + (limits.max_id or 255))
     server.update(sender="server", limits=Limits(max_frame=max_frame, max_id=limits.max_id))
