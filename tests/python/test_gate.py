@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
+import sys
 import threading
 from array import array
 from typing import Any
@@ -12,6 +14,9 @@ import linegate
 import pytest
 from linegate import _linegate
 from linegate._options import _WORDS
+from linegate._tell import tell_refused
+
+from .conftest import Run
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 CALL = b'{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":[2,{"c":3}]}}}\n'
@@ -278,3 +283,75 @@ def test_the_enums_are_the_table_of_the_core() -> None:
     assert all(code.text.endswith(".") for code in linegate.Code)
     assert str(linegate.Profile.STRICT) == "strict" and linegate.Revision("2025-11-25") is linegate.Revision.V2025_11_25
     assert _linegate.names().startswith("{")
+
+
+def test_a_wire_says_what_it_takes() -> None:
+    wire = linegate.Wire(io.BytesIO())
+    wrong: list[tuple[Any, str]] = [
+        (lambda: wire.send({"id": 1}), "send takes the bytes of a line.*answer makes one.*, not a dict"),  # type: ignore[arg-type]
+        (lambda: wire.send("{}"), "send takes the bytes of a line.*, not a str"),  # type: ignore[arg-type]
+        (lambda: wire.write_line({"id": 1}), "write_line takes a line, as bytes or str, not a dict"),  # type: ignore[arg-type]
+        (lambda: wire.write_line(5), "as bytes or str, not an int"),  # type: ignore[arg-type]
+        (lambda: wire.write_line([1, 2]), "as bytes or str, not a list"),  # type: ignore[arg-type]
+        (lambda: wire.answer("x", {}), "a Message of a gate, not a str"),  # type: ignore[arg-type]
+        (lambda: wire.answer_error(next(linegate.Gate().feed(b"{}\n")), 1, "x"), "not a Refused"),  # type: ignore[arg-type]
+    ]
+    for act, text in wrong:
+        with pytest.raises(TypeError, match=text):
+            act()
+    with pytest.raises(linegate.RefusedError):
+        wire.write_line('{"jsonrpc":"2.0","id":1,"result":{"x":"\ud800"}}')
+
+
+OK = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
+
+
+def test_a_wire_whose_session_has_ended_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    out = io.BytesIO()
+    wire = linegate.Wire(out, gate=linegate.Gate(sender="server", policy="close_malformed"))
+    wire.write(b"loading...\n")
+    here = f"{__file__}:{sys._getframe().f_lineno - 1}"
+    said = capsys.readouterr().err.splitlines()
+    assert "202 unexpected_byte" in said[0] and said[0].endswith(" The session ends here.")
+    assert said[1] == f"linegate: written at {here}, kept off the wire: loading..."
+    # What comes after is not lost without a word, either.
+    with pytest.raises(linegate.ClosedError, match="the session has ended"):
+        wire.write_line(OK)
+    wire.write(OK)
+    assert "kept off the wire: " + OK.decode() in capsys.readouterr().err and out.getvalue() == b""
+
+
+def test_refusals_in_a_row_are_told_so_often(capsys: pytest.CaptureFixture[str]) -> None:
+    def read(data: bytes) -> list[str]:
+        linegate.wrap(io.BytesIO(data), policy="continue").read()
+        return capsys.readouterr().err.splitlines()
+
+    def read_closing(data: bytes) -> list[str]:
+        linegate.wrap(io.BytesIO(data), policy="close_malformed").read()
+        return capsys.readouterr().err.splitlines()
+
+    bad = b"{}\n"
+    assert len(read(bad * 16)) == 16
+    told = read(bad * 5000)
+    assert len(told) == 16 + 8 and "refused line 4096 of" in told[-1] and "4096 in a row" in told[-1]
+    # A line that is accepted begins a new row.
+    assert len(read((bad * 16 + PING) * 5)) == 80
+    assert len(read(bad * 40 + PING + bad * 3)) == 17 + 3
+    # The one that ends the session is told wherever it comes.
+    assert "The session ends here." in read_closing(bad * 20 + b"{not json}\n")[-1]
+
+
+def test_rows_of_two_streams_are_two(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = linegate.Gate(policy="continue"), linegate.Gate(policy="continue")
+    two.filter(PING * 500)
+    for _ in range(100):
+        for gate in (one, two):
+            for refused in gate.filter(b"{}\n")[1]:
+                tell_refused(refused)
+    assert len(capsys.readouterr().err.splitlines()) == 2 * (16 + 2)
+
+
+def test_modules_of_the_package_are_there_when_they_are_asked_for(run: Run) -> None:
+    code = "import sys, linegate\nfor name in ('aio', 'host', 'testing'):\n"
+    code += "    assert 'linegate.' + name not in sys.modules\n    assert getattr(linegate, name).__name__ == 'linegate.' + name\n"
+    run(code + "assert linegate.host.Server and linegate.aio.Server\nassert not hasattr(linegate, 'hots')\n")

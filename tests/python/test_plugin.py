@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import linegate
 import pytest
@@ -143,3 +144,19 @@ def test_the_file_of_a_team(pytester: pytest.Pytester, gated: bool) -> None:
         assert counts["failed"] >= 3
         said = ["*standard output is not the protocol's alone*", "*line 1: b'working'*", "*command: *server.py*"]
         outcome.stdout.fnmatch_lines(said)
+
+
+def test_what_is_given_wrong_is_said_in_plain_words(linegate_recorder: Recorder) -> None:
+    command = [sys.executable, "-c", ""]
+    wrong: list[tuple[Any, str]] = [
+        (lambda: run_server("python server.py", []), "command is a list of words.*, not a str"),
+        (lambda: run_server([], []), "command is empty"),
+        (lambda: run_server(command, "text"), "stdin is bytes, or a list.*, not a str"),  # type: ignore[arg-type]
+        (lambda: run_server(command, PING), "stdin is bytes, or a list.*, not a dict"),  # type: ignore[arg-type]
+        (lambda: run_server(command, ["text"]), "a line of stdin is bytes or a message.*, not a str"),  # type: ignore[list-item]
+        (lambda: assert_protocol_stdout("text"), "bytes, or a run that run_server gave, not a str"),  # type: ignore[arg-type]
+        (lambda: linegate_recorder.feed("x"), "takes bytes, not a str"),  # type: ignore[arg-type]
+    ]
+    for act, text in wrong:
+        with pytest.raises((TypeError, ValueError), match=text):
+            act()

@@ -44,12 +44,12 @@ def an(value: Any) -> str:
     return f"an {kind}" if kind[0].lower() in "aeio" else f"a {kind}"
 
 
-def octets(value: Any, what: str) -> bytes:
-    """The bytes of a buffer, borrowed where it is `bytes`. A `TypeError` in plain words where it is none: `bytes(5)`
-    would be five NULs, and `bytes([1])` a line that nobody wrote."""
+def octets(value: Any, taken: str) -> bytes:
+    """The bytes of a buffer, borrowed where it is `bytes`. What is none raises `TypeError`, with what is taken in plain
+    words: `bytes(5)` would be five NULs, and `bytes([1])` a line that nobody wrote."""
     if isinstance(value, bytes):
         return value
     try:
         return memoryview(value).tobytes()
     except TypeError:
-        raise TypeError(f"{what} takes bytes, not {an(value)}") from None
+        raise TypeError(f"{taken}, not {an(value)}") from None

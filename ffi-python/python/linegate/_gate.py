@@ -47,7 +47,7 @@ class Gate(_linegate.Gate):
 
         `bytes` are borrowed, any other buffer is copied. Nothing that the peer wrote raises. After the session's end
         the input is dropped."""
-        self.take(octets(data, "a gate"))
+        self.take(octets(data, "a gate takes bytes"))
         return self
 
     def close(self) -> Self:

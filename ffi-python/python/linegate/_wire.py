@@ -8,15 +8,15 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
-from linegate._errors import ClosedError, RefusedError
+from linegate._errors import ClosedError, RefusedError, an, octets
 from linegate._gate import Gate
+from linegate._linegate import Message
 from linegate._options import Limits
-from linegate._tell import OnRefused, tell, tell_refused
+from linegate._tell import OnRefused, tell, tell_refused, writer
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Unpack
 
-    from linegate._linegate import Message
     from linegate._options import Options
 
 # Bytes of a line, where no limit is given: the core's default.
@@ -97,8 +97,11 @@ class Wire(io.RawIOBase):
     def write_line(self, line: Union[bytes, str]) -> None:
         """Writes one message, with or without its line feed.
 
-        Raises `RefusedError` if it isn't one that may be sent; then nothing was written."""
-        text = line.encode("utf-8") if isinstance(line, str) else bytes(line)
+        Raises `RefusedError` if it isn't one that may be sent, `ClosedError` if the session has ended; then nothing
+        was written."""
+        # Half of a surrogate pair is for the gate to refuse.
+        taken = "write_line takes a line, as bytes or str"
+        text = line.encode("utf-8", "surrogatepass") if isinstance(line, str) else octets(line, taken)
         text = text[:-1] if text.endswith(b"\n") else text
         with self._lock:
             if b"\n" in text:
@@ -109,12 +112,14 @@ class Wire(io.RawIOBase):
 
     def answer(self, message: Message, result: Any) -> None:
         """Writes the response to a request; a notification has none."""
+        _check_answered(message)
         if message.id_raw is not None:
             text = json.dumps(result, separators=(",", ":"))
             self.write_line(b'{"jsonrpc":"2.0","id":' + message.id_raw + b',"result":' + text.encode() + b"}")
 
     def answer_error(self, message: Message, code: int, text: str) -> None:
         """Writes an error response to a request; a notification has none."""
+        _check_answered(message)
         if message.id_raw is not None:
             error = json.dumps({"code": code, "message": text}, separators=(",", ":"))
             self.write_line(b'{"jsonrpc":"2.0","id":' + message.id_raw + b',"error":' + error.encode() + b"}")
@@ -136,11 +141,17 @@ class Wire(io.RawIOBase):
                 raise RefusedError(refused)
             self._on_refused(refused)
             self._on_stray(line)
+        if not accepted and not all_refused and self._gate.closed:
+            # The gate drops it without a verdict; it must not be lost without a word.
+            if strict:
+                raise ClosedError("the session has ended: nothing more goes on the wire")
+            self._on_stray(line)
         return bool(accepted)
 
     def send(self, line: bytes) -> None:
         """Writes a line as it is, unjudged: the reply to a refused request. Raises the `OSError` of a wire that
         broke."""
+        line = octets(line, "send takes the bytes of a line, unjudged (write_line judges one, answer makes one)")
         with self._lock:
             if self.closed or self._pid != os.getpid():
                 raise ClosedError("the wire is closed")
@@ -167,6 +178,14 @@ class Wire(io.RawIOBase):
             self._stream.close()
 
 
+def _check_answered(message: Any) -> None:
+    # A refused request has an id too, and its own reply.
+    if not isinstance(message, Message):
+        raise TypeError(f"what is answered is a Message of a gate, not {an(message)}")
+
+
 def _tell_stray(line: bytes) -> None:
     more = b"" if len(line) <= SHOWN else b" [...]\n"
-    tell(b"linegate: kept off the wire: " + line[:SHOWN] + more)
+    place = writer()
+    written = f"written {place}, " if place else ""
+    tell(f"linegate: {written}kept off the wire: ".encode("utf-8", "backslashreplace") + line[:SHOWN] + more)

@@ -10,9 +10,10 @@ import shlex
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
+from linegate._errors import an
 from linegate._gate import Gate
 from linegate._linegate import Message
 from linegate._refused import Refused
@@ -184,7 +185,14 @@ Lines = Union[bytes, Iterable[Union[bytes, dict[str, Any]]]]
 def _encode(stdin: Lines) -> bytes:
     if isinstance(stdin, bytes):
         return stdin
-    lines = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in stdin]
+    # A text would be a line for each letter; of a mapping, for each key.
+    if isinstance(stdin, (str, Mapping)) or not isinstance(stdin, Iterable):
+        raise TypeError(f"stdin is bytes, or a list of bytes and messages, not {an(stdin)}")
+    lines = []
+    for line in stdin:
+        if not isinstance(line, (bytes, dict)):
+            raise TypeError(f"a line of stdin is bytes or a message (a dict), not {an(line)}")
+        lines.append(line if isinstance(line, bytes) else json.dumps(line).encode())
     return b"".join(line if line.endswith(b"\n") else line + b"\n" for line in lines)
 
 
@@ -203,6 +211,10 @@ def run_server(
     are doing at the end of input. One that still runs after `timeout` seconds is killed, and `TimeoutError` raised,
     with its stderr.
     """
+    if isinstance(command, (str, bytes)) or not isinstance(command, Sequence):
+        raise TypeError(f"command is a list of words, [sys.executable, 'server.py'] for one, not {an(command)}")
+    if not command:
+        raise ValueError("command is empty")
     data = _encode(stdin)
     asked = {event.id_raw for event in _messages(data, policy="continue") if event.kind == "request"}
     process = subprocess.Popen(
@@ -271,6 +283,8 @@ def assert_protocol_stdout(
     `data` is the output, or a whole run of `run_server`, whose command and stderr are then shown too. Output without
     any message fails, for such a server said nothing at all, unless `allow_empty`.
     """
+    if not isinstance(data, (bytes, Completed)):
+        raise TypeError(f"what is asserted is bytes, or a run that run_server gave, not {an(data)}")
     stdout = data if isinstance(data, bytes) else data.stdout
     options.setdefault("sender", "server")
     options["policy"] = "continue"
