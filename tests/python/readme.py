@@ -7,8 +7,12 @@ from pathlib import Path
 TEXT = (Path(__file__).resolve().parents[2] / "ffi-python" / "README.md").read_text(encoding="utf-8")
 
 
+def blocks() -> list[str]:
+    """Every block of Python."""
+    return [part.split("\n```")[0] + "\n" for part in TEXT.split("```python\n")[1:]]
+
+
 def block(marker: str) -> str:
     """The one block of Python that has these words in it."""
-    blocks = [part.split("\n```")[0] for part in TEXT.split("```python\n")[1:]]
-    (found,) = [block for block in blocks if marker in block]
-    return found + "\n"
+    (found,) = [block for block in blocks() if marker in block]
+    return found

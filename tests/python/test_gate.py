@@ -353,5 +353,6 @@ def test_rows_of_two_streams_are_two(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_modules_of_the_package_are_there_when_they_are_asked_for(run: Run) -> None:
     code = "import sys, linegate\nfor name in ('aio', 'host', 'testing'):\n"
-    code += "    assert 'linegate.' + name not in sys.modules\n    assert getattr(linegate, name).__name__ == 'linegate.' + name\n"
+    code += "    whole = 'linegate.' + name\n    assert whole not in sys.modules\n"
+    code += "    assert getattr(linegate, name).__name__ == whole\n"
     run(code + "assert linegate.host.Server and linegate.aio.Server\nassert not hasattr(linegate, 'hots')\n")

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import json
+import re
+import sys
+from pathlib import Path
+
+import linegate
+import pytest
+from linegate._options import _WORDS, Options
 
 from . import readme
 from .conftest import Run
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
-IMPORTS = "import os, sys\nfrom dataclasses import dataclass\nimport linegate\n"
+NUMBER = b'{"jsonrpc":"2.0","id":2,"method":"ping","params":{"x":12345678901234567890}}\n'
+ECHO = """import json, sys
+for line in sys.stdin:
+    told = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
+    message = json.loads(line)
+    result = told if message["method"] == "initialize" else {}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
 
 
 def call(id: int, unit: str) -> bytes:
@@ -17,17 +33,54 @@ def call(id: int, unit: str) -> bytes:
 
 
 def test_the_loop_around_the_gate(run: Run) -> None:
-    ended = run(IMPORTS + readme.block("while chunk := os.read"), PING + b" {}\n" + PING[:5])
+    block = readme.block("print(event.kind")
+    ended = run(block, PING + NUMBER + PING[:5])
     said = ended.stderr.splitlines()
-    assert said[0] == "request ping 1 None" and said[1] == "surrounding_space 0" and "104 truncated" in said[2]
-    assert ended.stdout == b""
+    assert said[0] == "request ping 1 None" and said[1].startswith("request ping 2 {") and "104 truncated" in said[2]
+    # After the end of the session nothing is read: the loop ends though the input doesn't.
+    ended = run(block, PING + b" {}\n" + PING * 20_000)
+    assert ended.stderr.splitlines() == ["request ping 1 None", "surrounding_space 0"] and ended.stdout == b""
 
 
 def test_the_action_server(run: Run) -> None:
-    ended = run(IMPORTS + readme.block("def restart"), PING + call(2, "web-1") + call(3, "db-1") + call(4, "web-2"))
+    ended = run(readme.block("def restart"), PING + call(2, "web-1") + call(3, "db-1") + call(4, "web-2"))
     first, second, third = (json.loads(line) for line in ended.stdout.splitlines())
     assert first == {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert second["result"]["content"][0]["text"] == "web-1 on h restarts" and second["result"]["isError"] is False
     # Denied, answered, and the end: under `close_all` nothing comes after it.
     assert (third["id"], third["error"]["code"]) == (3, -32602)
     assert [json.loads(line)["event"] for line in ended.stderr.splitlines()] == ["authorized", "ended", "refused"]
+
+
+@pytest.mark.parametrize("which", ["linegate.host.Server", "linegate.aio.Server.start"])
+def test_a_server_is_started(run: Run, tmp_path: Path, which: str) -> None:
+    (tmp_path / "echo.py").write_text(ECHO)
+    block = readme.block(which).replace('"some-server", "--stdio"', f'{sys.executable!r}, "echo.py"')
+    ended = run(block)
+    assert ended.stdout.startswith(b"<Message: result, line 1,") and ended.stderr == ""
+
+
+@pytest.mark.parametrize("block", readme.blocks())
+def test_each_block_imports_what_it_uses(block: str) -> None:
+    tree = ast.walk(ast.parse(block))
+    used: set[str] = set()
+    bound = set(dir(builtins))
+    for node in tree:
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            bound.update(alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+    assert used <= bound
+
+
+def test_the_table_of_options_is_whole() -> None:
+    rows = [line.split("|") for line in readme.TEXT.splitlines() if line.startswith("| `")]
+    said = {name.strip("` "): row[2] for row in rows for name in row[1].split(",")}
+    assert set(said) == set(Options.__annotations__)
+    for name in ("sender", "profile", "policy", "batches", "error_id"):
+        assert set(re.findall(r'`"(.+?)"`', said[name])) == set(_WORDS[name]), name
+    assert all(f"{field}=" in said["limits"] for field in linegate.Limits._fields)
