@@ -38,11 +38,11 @@ impl Call {
     }
 
     fn advance(&self, py: Python<'_>, from: Stage, to: Stage) -> PyResult<()> {
-        self.message.get().with(py, |gate, ticket| gate.advance(ticket, from, to))
+        self.message.get().step(py, |gate, ticket| gate.advance(ticket, from, to))
     }
 
     fn refuse(&self, py: Python<'_>, reason: Option<&str>, refuse: Refuse<'_>) -> PyResult<Py<PyAny>> {
-        refused(py, &self.message.get().with(py, refuse)?, reason)
+        refused(py, &self.message.get().step(py, refuse)?, reason)
     }
 }
 
@@ -57,7 +57,7 @@ impl Call {
     ) -> PyResult<Py<PyAny>> {
         let (py, call, message) = (slf.py(), slf.get(), slf.get().message.get());
         let target = tool.map(Target::Tool).or(method.map(Target::Method));
-        if !message.with(py, |gate, ticket| target.map_or(Ok(true), |target| gate.is_for(ticket, target)))? {
+        if !message.step(py, |gate, ticket| target.map_or(Ok(true), |target| gate.is_for(ticket, target)))? {
             return call.refuse(py, None, &HeldGate::unknown);
         }
         call.advance(py, Stage::Called, Stage::Read)?;
@@ -85,6 +85,8 @@ pub(crate) struct Typed {
 
 #[pymethods]
 impl Typed {
+    /// Asks the policy, once. Only True allows; anything else denies (503), a text as the reason, which stays with the host. What the
+    /// policy raises goes out as it is, and nothing is allowed.
     fn authorize(&self, py: Python<'_>, policy: Bound<'_, PyAny>, journal: Py<Journal>) -> PyResult<Py<PyAny>> {
         let call = self.call.get();
         call.advance(py, Stage::Read, Stage::Asked)?;
@@ -121,6 +123,7 @@ impl Authorized {
     }
 }
 
+/// Counts executions. Nothing but an execution writes it; what is refused is counted by the gate.
 #[pyclass(module = "linegate._linegate")]
 pub(crate) struct Journal(#[pyo3(get, name = "executed")] u64);
 

@@ -81,8 +81,17 @@ impl Message {
 
     /// Does something with the gate, in which this message may still be the last verdict.
     pub(crate) fn with<T>(&self, py: Python<'_>, act: impl FnOnce(&mut HeldGate, u64) -> Done<T>) -> PyResult<T> {
+        self.used(py, Code::AlreadyUsed.text(), act)
+    }
+
+    /// The same for a step before the authorization, of which a second time is none of that.
+    pub(crate) fn step<T>(&self, py: Python<'_>, act: impl FnOnce(&mut HeldGate, u64) -> Done<T>) -> PyResult<T> {
+        self.used(py, "The call was used already; each step of it is taken once.", act)
+    }
+
+    fn used<T>(&self, py: Python<'_>, again: &str, act: impl FnOnce(&mut HeldGate, u64) -> Done<T>) -> PyResult<T> {
         let done = act(&mut self.gate.bind(py).try_borrow_mut()?.0, self.ticket);
-        done.map_err(|code| misuse(py, code, code.text()))
+        done.map_err(|code| misuse(py, code, if code == Code::AlreadyUsed { again } else { code.text() }))
     }
 }
 
@@ -97,7 +106,7 @@ impl Message {
     fn call(slf: Bound<'_, Self>, granted: Vec<String>) -> PyResult<Option<Py<PyAny>>> {
         let (py, switch) = (slf.py(), |name| Switch::ALL.iter().copied().find(|switch| switch.name() == name));
         let granted = granted.iter().filter_map(switch).fold(Switches::NONE, Switches::with);
-        match slf.get().with(py, |gate, ticket| gate.call(ticket, granted))? {
+        match slf.get().step(py, |gate, ticket| gate.call(ticket, granted))? {
             Err(it) => refused(py, &it, None).map(Some),
             Ok(None) => Ok(None),
             Ok(Some(facts)) => Ok(Some(Py::new(py, Call::new(slf, facts)?)?.into_any())),

@@ -76,10 +76,13 @@ def test_each_stage_is_made_once() -> None:
     action = typed.authorize(yes, journal)
     assert isinstance(action, linegate.Authorized)
     action.open()
-    for again in (lambda: call.arguments(Add), call.unknown, lambda: typed.authorize(yes, journal), action.open):
+    steps = (call.message.call, lambda: call.arguments(Add), call.unknown, lambda: typed.authorize(yes, journal))
+    for again in (*steps, action.open):
         with pytest.raises(linegate.UsageError) as raised:
             again()
         assert raised.value.code is linegate.Code.ALREADY_USED
+        what = "The authorization" if again == action.open else "The call"
+        assert str(raised.value).startswith(f"504 already_used: {what} was used already")
     assert journal.executed == 1
 
 
@@ -129,6 +132,11 @@ def test_nothing_but_true_allows(answer: Any, reason: str) -> None:
     assert isinstance(refused, linegate.Refused) and (refused.code, refused.reason) == (503, reason)
     assert refused.reply is not None and (not reason or reason.encode() not in refused.reply)
     assert gate.closed and journal.executed == 0
+
+
+def test_what_counts_and_what_asks_say_so() -> None:
+    assert "Counts executions" in str(linegate.Journal.__doc__)
+    assert "Only True allows" in str(linegate.Typed.authorize.__doc__)
 
 
 def test_a_policy_that_raises_allows_nothing() -> None:

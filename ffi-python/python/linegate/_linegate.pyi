@@ -126,7 +126,7 @@ class Typed(Generic[_T]):
         self, policy: Callable[[Call, _T], Union[bool, str, None]], journal: Journal
     ) -> Union[Authorized[_T], Refused]:
         """Asks the policy, once. Only True allows; anything else denies (503), a text as the reason, which stays with
-        the host."""
+        the host. What the policy raises goes out as it is, and nothing is allowed."""
 
 @final
 class Authorized(Generic[_T]):
