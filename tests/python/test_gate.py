@@ -9,6 +9,7 @@ import sys
 import threading
 from array import array
 from typing import Any
+from unittest.mock import MagicMock
 
 import linegate
 import pytest
@@ -301,6 +302,20 @@ def test_a_wire_says_what_it_takes() -> None:
             act()
     with pytest.raises(linegate.RefusedError):
         wire.write_line('{"jsonrpc":"2.0","id":1,"result":{"x":"\ud800"}}')
+
+
+@pytest.mark.parametrize("name", ["on_refused", "on_stray"])
+def test_who_is_told_by_a_wire_is_a_function_that_runs(name: str) -> None:
+    async def later(said: object) -> None: ...
+
+    for wrong, text in ((later, f"{name} is an `async def`"), ("stderr", f"{name} is a function, not a str")):
+        given: dict[str, Any] = {name: wrong}
+        with pytest.raises(linegate.UsageError, match=text):
+            linegate.Wire(io.BytesIO(), **given)
+    # A stand-in that has every attribute is a function like any other.
+    stand_in: dict[str, Any] = {name: MagicMock()}
+    linegate.Wire(io.BytesIO(), **stand_in).write(b"loading...\n")
+    assert stand_in[name].call_count == 1
 
 
 OK = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'

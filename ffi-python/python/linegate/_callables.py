@@ -3,6 +3,7 @@ what they take. `inspect` is imported when it is asked, which is once per functi
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, Optional, get_type_hints
 
@@ -24,7 +25,7 @@ def _deferred(act: Any) -> Optional[str]:
     import inspect
 
     # The function that a call would come to: through partials and methods, and of an object its `__call__`.
-    while hasattr(act, "func") and hasattr(act, "keywords"):
+    while isinstance(act, functools.partial):
         act = act.func
     for one in (act, None if isinstance(act, type) else type(act).__call__):
         if inspect.iscoroutinefunction(one):

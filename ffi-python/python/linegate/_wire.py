@@ -8,6 +8,7 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
+from linegate._callables import checked
 from linegate._errors import ClosedError, RefusedError, an, octets
 from linegate._gate import Gate
 from linegate._linegate import Message
@@ -45,6 +46,9 @@ class Wire(io.RawIOBase):
         **options: Unpack[Options],
     ) -> None:
         super().__init__()
+        for name, told in (("on_refused", on_refused), ("on_stray", on_stray)):
+            if told is not None:
+                checked(told, name)
         if gate is None:
             options.setdefault("sender", "server")
             options["policy"] = "continue"
