@@ -127,6 +127,8 @@ def test_strict_raises() -> None:
         ({"allow": ["tools/x"]}, "no switch 'tools/x'; linegate.Switch lists them"),
         ({"limits": {"max_frame": 5}}, "limits is a linegate.Limits, not a dict"),
         ({"limits": 5}, "limits is a linegate.Limits, not an int"),
+        ({"limits": linegate.Limits(max_keys=b"x")}, "max_keys is an integer, not a bytes"),  # type: ignore[arg-type]
+        ({"limits": linegate.Limits(max_id=True)}, "max_id is an integer, not a bool"),
         ({"key": b"short"}, "key is 16 bytes, not 5"),
         ({"key": 16}, "key is 16 bytes, not an int"),
         ({"key": "sixteen letters!"}, "key is 16 bytes, not a str"),
@@ -145,6 +147,13 @@ def test_a_session_says_what_is_wrong_with_its_options(limits: Any) -> None:
         linegate.session(limits=limits)
     with pytest.raises(linegate.UsageError, match="sender isn't given here"):
         linegate.session(sender="server")
+
+
+@pytest.mark.parametrize("in_flight", ["x", 0, -1, True, None])
+def test_a_session_has_room_for_a_request(in_flight: Any) -> None:
+    with pytest.raises(linegate.UsageError, match="in_flight is an integer, 1 and up, not "):
+        linegate.session(in_flight=in_flight)
+    assert len(linegate.session(in_flight=1)) == 2
 
 
 def test_every_name_of_an_option_is_one_of_the_core() -> None:
@@ -294,6 +303,9 @@ def test_a_wire_says_what_it_takes() -> None:
         (lambda: wire.write_line({"id": 1}), "write_line takes a line, as bytes or str, not a dict"),  # type: ignore[arg-type]
         (lambda: wire.write_line(5), "as bytes or str, not an int"),  # type: ignore[arg-type]
         (lambda: wire.write_line([1, 2]), "as bytes or str, not a list"),  # type: ignore[arg-type]
+        (lambda: wire.write("x"), "write takes bytes .*, not a str"),  # type: ignore[arg-type]
+        (lambda: linegate.Wire("x"), "a wire writes to a binary stream.*, not to a str"),
+        (lambda: linegate.Wire(io.StringIO()), "a wire writes to a binary stream.*, not to a StringIO"),
         (lambda: wire.answer("x", {}), "a Message of a gate, not a str"),  # type: ignore[arg-type]
         (lambda: wire.answer_error(next(linegate.Gate().feed(b"{}\n")), 1, "x"), "not a Refused"),  # type: ignore[arg-type]
     ]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from linegate import _linegate
-from linegate._errors import RefusedError, octets
-from linegate._names import Counters, counters
+from linegate._errors import RefusedError, UsageError, octets
+from linegate._names import Code, Counters, counters
 from linegate._options import both, encode
 from linegate._refused import Refused
 
@@ -86,6 +86,8 @@ def session(*, in_flight: int = 1024, **options: Unpack[Options]) -> tuple[Gate,
     The options are the client's; the server speaks the same protocol within the same bounds. `in_flight` requests of
     one side may wait for their answers at once. Plain JSON-RPC has no session to follow.
     """
+    if isinstance(in_flight, bool) or not isinstance(in_flight, int) or in_flight < 1:
+        raise UsageError(Code.BAD_OPTIONS, f"in_flight is an integer, 1 and up, not {in_flight!r}")
     client, server = both(options)
     tracker: Any = None
     if str(client.get("revision", "auto")) != "jsonrpc":

@@ -128,6 +128,9 @@ def switches(name: str, value: Any) -> list[str]:
 def _limits(value: Any) -> Limits:
     if not isinstance(value, Limits):
         raise _bad(f"limits is a linegate.Limits, not {an(value)}")
+    for name, bound in value._asdict().items():
+        if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool)):
+            raise _bad(f"{name} is an integer, not {an(bound)}")
     return value
 
 

@@ -31,7 +31,8 @@ class Wire(io.RawIOBase):
     goes to standard error.
 
     As a stream, `write` gathers each thread's own bytes up to their line feed, so that lines of two threads are never
-    mixed. It has no descriptor. In a process that was forked off it writes nothing.
+    mixed. It has no descriptor. In a process that was forked off it writes nothing. A gate that it makes by itself goes
+    on after a refusal, whatever `policy` says.
     """
 
     name = "<wire>"
@@ -46,6 +47,8 @@ class Wire(io.RawIOBase):
         **options: Unpack[Options],
     ) -> None:
         super().__init__()
+        if isinstance(stream, io.TextIOBase) or not hasattr(stream, "write"):
+            raise TypeError(f"a wire writes to a binary stream, sys.stdout.buffer for one, not to {an(stream)}")
         for name, told in (("on_refused", on_refused), ("on_stray", on_stray)):
             if told is not None:
                 checked(told, name)
@@ -76,9 +79,9 @@ class Wire(io.RawIOBase):
         """Writes bytes that hold any number of lines. What isn't a message is withheld and told, and raises nothing."""
         if self.closed:
             raise ValueError("write to closed file")
-        view = memoryview(data)
-        self._gather(threading.get_ident(), view.tobytes())
-        return view.nbytes
+        given = octets(data, "write takes bytes (write_line takes one line as text, too)")
+        self._gather(threading.get_ident(), given)
+        return len(given)
 
     def _gather(self, thread: int, data: bytes) -> None:
         part = self._parts.pop(thread, b"")
