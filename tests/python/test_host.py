@@ -55,6 +55,9 @@ def request(id: int, method: str, **params: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
 
 
+PINGED = ping(1)
+
+
 class Threaded:
     """A server of `linegate.host`, with the same face as one of `linegate.aio`."""
 
@@ -159,6 +162,87 @@ def test_what_may_not_be_sent_is_not(session: Callable[..., None]) -> None:
             await server.send(b"{}\n{}")
 
     session(play, policy="continue")
+
+
+# A server that gives back what reaches it, as the data of a message.
+ECHO = """
+import json, sys
+for line in sys.stdin:
+    params = {"level": "info", "data": line}
+    print(json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": params}), flush=True)
+"""
+
+
+@pytest.mark.parametrize("policy", ["close_malformed", "close_all", "continue"])
+@pytest.mark.parametrize("bad", [{"x": 1}, b"{not json}", "", "\ufeff", {**PINGED, "id": "\ud800"}, '"\ud800"'])
+def test_after_a_refusal_nothing_passes_that_would_not_before(
+    session: Callable[..., None], policy: str, bad: Any
+) -> None:
+    async def play(server: Any) -> None:
+        await server.send(HELLO)
+        assert json.loads((await server.next()).params["data"]) == HELLO
+        for _ in range(3):
+            with pytest.raises((linegate.RefusedError, linegate.ClosedError)):
+                await server.send(bad)
+            with pytest.raises((linegate.RefusedError, linegate.ClosedError)):
+                await server.send("rm -rf")
+        try:
+            await server.send(ping(7))
+        except linegate.ClosedError:
+            assert policy != "continue"
+        else:
+            assert json.loads((await server.next()).params["data"]) == ping(7)
+        # A start anew is a session anew.
+        await server.restart()
+        await server.send(HELLO)
+        assert json.loads((await server.next()).params["data"]) == HELLO
+        server.server._process.stdin.close()
+        assert await server.rest() == []
+
+    session(play, ECHO, policy=policy)
+
+
+def test_an_empty_line_is_no_message_even_where_the_switch_lets_it_pass(session: Callable[..., None]) -> None:
+    async def play(server: Any) -> None:
+        for empty in ("", b"\n"):
+            with pytest.raises(ValueError, match="empty"):
+                await server.send(empty)
+        await server.send(HELLO)
+        assert json.loads((await server.next()).params["data"]) == HELLO
+
+    session(play, ECHO, allow=["blank_lines"])
+
+
+@pytest.mark.parametrize("thing", [5, None, [HELLO], ("a",), 1.5])
+def test_what_is_no_message_at_all_is_a_fault_of_the_caller(session: Callable[..., None], thing: Any) -> None:
+    async def play(server: Any) -> None:
+        with pytest.raises(TypeError, match="a mapping, or a line"):
+            await server.send(thing)
+        await server.send(bytearray(json.dumps(HELLO).encode()))
+        await server.next()
+
+    session(play)
+
+
+@pytest.mark.parametrize(
+    ("command", "fault", "text"),
+    [
+        ("python server.py", TypeError, "a list of words"),
+        (b"server", TypeError, "a list of words"),
+        (Path("server"), TypeError, "a list of words"),
+        ([], ValueError, "is empty"),
+    ],
+)
+def test_a_command_is_a_list_of_words(command: Any, fault: type[Exception], text: str) -> None:
+    with pytest.raises(fault, match=text):
+        host.Server(command)
+    with pytest.raises(fault, match=text):
+        asyncio.run(aio.Server.start(command))
+
+
+def test_a_server_of_asyncio_is_started() -> None:
+    with pytest.raises(TypeError, match=r"await linegate\.aio\.Server\.start"):
+        aio.Server([sys.executable])
 
 
 def test_what_a_server_prints_is_an_event_and_a_bad_result_is_settled(session: Callable[..., None]) -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
-from linegate._errors import RefusedError
+from linegate._errors import ClosedError, RefusedError
 from linegate._gate import session
 from linegate._linegate import Message
 from linegate._refused import Refused
@@ -62,6 +62,22 @@ Outgoing = Union[bytes, str, Mapping[str, Any]]
 Event = Union[Message, Refused]
 
 
+def _encoded(message: Outgoing) -> bytes:
+    """A message as a line. What can't be written in UTF-8 is for the gate to refuse."""
+    if isinstance(message, Mapping):
+        text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+        try:
+            return text.encode("utf-8")
+        except UnicodeEncodeError:
+            # A lone surrogate, as an escape: the rule about it has its say.
+            return json.dumps(message, separators=(",", ":")).encode("ascii")
+    if isinstance(message, str):
+        return message.encode("utf-8", "surrogatepass")
+    if isinstance(message, (bytes, bytearray, memoryview)):
+        return bytes(message)
+    raise TypeError(f"a message is a mapping, or a line (bytes or str), not {type(message).__name__}")
+
+
 class Book:
     """The two gates of a session with a server, and what is open in it."""
 
@@ -71,17 +87,24 @@ class Book:
         self._subscribed: dict[Any, bytes] = {}
 
     def outgoing(self, message: Outgoing) -> bytes:
-        """The line that may be sent; `RefusedError` if it may not."""
-        if isinstance(message, Mapping):
-            message = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-        text = message.encode("utf-8") if isinstance(message, str) else bytes(message)
+        """The line that may be sent; `RefusedError` if it may not, `ClosedError` once such a one has ended the
+        session."""
+        text = _encoded(message)
         text = text[:-1] if text.endswith(b"\n") else text
         if b"\n" in text:
             raise ValueError("a line feed inside a line")
+        if self._client.closed:
+            raise ClosedError("the session ended with a line that was refused; a restart begins a new one")
+        passed: list[Message] = []
         for event in self._client.feed(text + b"\n"):
             if isinstance(event, Refused):
                 raise RefusedError(event)
-            self._note_sent(event)
+            passed.append(event)
+        # A line goes out because the gate said yes to it, never because it said nothing.
+        if not passed:
+            raise ValueError("an empty line is no message")
+        for one in passed:
+            self._note_sent(one)
         return text + b"\n"
 
     def _note_sent(self, message: Message) -> None:
@@ -123,6 +146,16 @@ class Book:
         return Lost(status, ids, [*self._subscribed.values(), *listens])
 
 
+def checked_words(words: Sequence[str]) -> Sequence[str]:
+    """The words of a command, if they are some: a text would be taken for the name of one program."""
+    if isinstance(words, (str, bytes, os.PathLike)):
+        raise TypeError("the command is a list of words, as [sys.executable, 'server.py'], not one text")
+    words = list(words)
+    if not words:
+        raise ValueError("the command is empty")
+    return words
+
+
 class Command(NamedTuple):
     """How a server is started."""
 
@@ -130,6 +163,11 @@ class Command(NamedTuple):
     env: Optional[Mapping[str, str]]
     cwd: Union[str, os.PathLike[str], None]
     stderr: Any
+
+    @classmethod
+    def of(cls, words: Sequence[str], *how: Any) -> Command:
+        """One that can be started at all."""
+        return cls(checked_words(words), *how)
 
     def arguments(self) -> dict[str, Any]:
         """Those that `subprocess` and `asyncio` share."""

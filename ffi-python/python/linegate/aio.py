@@ -143,7 +143,7 @@ async def _copy(descriptor: int, stream: asyncio.StreamReader) -> None:
 
 
 class Server:
-    """A server that runs as a child process, as `linegate.host.Server` is one.
+    """A server that runs as a child process, as `linegate.host.Server` is one. It is made by `start` alone.
 
     async with await linegate.aio.Server.start(["my-server"]) as server:
         await server.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
@@ -154,10 +154,12 @@ class Server:
     _process: asyncio.subprocess.Process
     _book: Book
 
-    def __init__(self, command: Command, grace: float, new_book: Callable[[], Book]) -> None:
-        self._command = command
-        self._grace = grace
-        self._new_book = new_book
+    _command: Command
+    _grace: float
+    _new_book: Callable[[], Book]
+
+    def __init__(self, *_: object, **__: object) -> None:
+        raise TypeError("a server of asyncio is made by `await linegate.aio.Server.start([...])`")
 
     @classmethod
     async def start(
@@ -172,7 +174,9 @@ class Server:
         **options: Unpack[Options],
     ) -> Self:
         """Starts it. The parameters are those of `linegate.host.Server`."""
-        server = cls(Command(command, env, cwd, stderr), grace, lambda: Book(options, in_flight))
+        server = cls.__new__(cls)
+        server._command, server._grace = Command.of(command, env, cwd, stderr), grace
+        server._new_book = lambda: Book(options, in_flight)
         await server._start()
         return server
 

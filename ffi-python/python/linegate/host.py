@@ -52,7 +52,7 @@ class Server:
         in_flight: int = 1024,
         **options: Unpack[Options],
     ) -> None:
-        self._command = Command(command, env, cwd, stderr)
+        self._command = Command.of(command, env, cwd, stderr)
         self._grace = grace
         self._options, self._in_flight = options, in_flight
         self._lock = threading.Lock()
@@ -76,7 +76,7 @@ class Server:
 
     def send(self, message: Outgoing) -> None:
         """Sends one message: an object, or a line. `RefusedError` if it isn't one that may be sent; then nothing was.
-        `ClosedError` if the server has ended."""
+        `ClosedError` if the server has ended, or a refused line has ended the session: `policy` says which do."""
         with self._lock:
             line = memoryview(self._book.outgoing(message))
             try:
