@@ -224,21 +224,124 @@ def test_the_pump_ends_while_its_client_is_silent() -> None:
     process.stdin.close()
 
 
-@pytest.mark.parametrize("missing", [0, 1, 2])
-def test_a_missing_descriptor_is_an_error_and_no_claim(run: Run, missing: int) -> None:
+GUARDS = {"install()": {0, 1}, "gated_stdio()": {0, 1}, "guard_stdout()": {1}, "pump()": {0}}
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+@pytest.mark.parametrize("missing", [0, 1])
+@pytest.mark.parametrize("when", ["at the start", "later", "taken by a file"])
+def test_a_closed_stream_is_a_fault_with_a_name_and_no_claim(run: Run, guard: str, missing: int, when: str) -> None:
     code = f"""
-os.close({missing})
+if {when!r} == 'later':
+    os.close({missing})
+elif {when!r} == 'taken by a file':
+    assert os.open('file', os.O_RDWR | os.O_CREAT) == {missing}
+    before = os.fstat({missing}).st_ino
 for _ in range(2):
     try:
-        with linegate.install():
+        with linegate.{guard}:
             pass
-    except OSError as error:
-        fault = error.errno
-    else:
-        fault = None
-os._exit(10 if fault else 0)
+        sys.stderr.write('taken ')
+    except linegate.UsageError as error:
+        assert error.code is None
+        sys.stderr.write(str(error) + ' ')
+if {when!r} == 'taken by a file':
+    assert os.fstat({missing}).st_ino == before and os.fstat({missing}).st_size == 0
+sys.stderr.flush()
+os._exit(0)
 """
-    assert run(SERVE + code, status=10).stdout == b""
+    sh = f'exec "$@" {missing}{"<" if missing == 0 else ">"}&-'
+    command = [sys.executable, "-c", SERVE + code]
+    whole = command if when == "later" else ["sh", "-c", sh, "sh", *command]
+    ended = run(f"import subprocess, sys; sys.exit(subprocess.run({whole!r}).returncode)")
+    name = "standard output" if missing else "standard input"
+    assert ended.stderr == (f"{name} is closed " * 2 if missing in GUARDS[guard] else "taken " * 2)
+    assert ended.stdout == b""
+
+
+@pytest.mark.parametrize("way", ["2>&-", "2>&- 3>&-", "os.close(2)", "taken by a file"])
+def test_without_standard_error_a_server_is_gated_all_the_same(run: Run, way: str) -> None:
+    code = f"""
+if {way!r} == 'os.close(2)':
+    os.close(2)
+if {way!r} == 'taken by a file':
+    assert os.open('file', os.O_RDWR | os.O_CREAT) == 2
+with linegate.install(policy='continue'):
+    print('stray'); os.write(1, b'stray'); os.system('echo stray')
+    serve()
+print('after')
+if {way!r} == 'taken by a file':
+    assert os.fstat(2).st_size == 0
+os._exit(sys.stdout.flush() or 0)
+"""
+    sh = 'exec "$@" ' + (way if way.startswith("2") else "2>&-" if way.startswith("taken") else "")
+    whole = ["sh", "-c", sh, "sh", sys.executable, "-c", SERVE + code]
+    ended = run(f"import subprocess, sys; sys.exit(subprocess.run({whole!r}).returncode)", PING + b"{}\n")
+    lines = ended.stdout.splitlines(keepends=True)
+    assert lines.count(OK) == 1 and lines[-1] == b"after\n" and len(lines) == 3 and b"stray" not in ended.stdout
+
+
+@pytest.mark.parametrize("guard", [*GUARDS, "aio.gated_stdio()"])
+def test_an_interrupt_at_any_time_leaves_everything_as_it_was(run: Run, guard: str) -> None:
+    code = f"""
+import asyncio, ctypes, faulthandler, random, signal, time
+import linegate.aio
+
+class Interrupted(BaseException):
+    pass
+
+def interrupt(*_):
+    raise Interrupted
+
+async def loop():
+    async with linegate.{guard}:
+        pass
+
+def once():
+    if {guard!r}.startswith('aio'):
+        asyncio.run(loop())
+    else:
+        with linegate.{guard}:
+            pass
+
+{CHECK}
+once()
+took = time.perf_counter()
+once()
+took = time.perf_counter() - took
+signal.signal(signal.SIGALRM, interrupt)
+interrupted = 0
+for number in range(TRIES):
+    child = os.fork()
+    if not child:
+        status = 7
+        try:
+            faulthandler.dump_traceback_later(30, exit=True)
+            chance = random.Random(number)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, max(1e-6, chance.uniform(0, took * 1.2)))
+                once()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                status = 0
+            except Interrupted:
+                status = 1
+            if same() != before:
+                os.write(2, b'try %d: %r\\n' % (number, same()))
+                status = 2
+            try:
+                once()
+            except linegate.UsageError:
+                os.write(2, b'try %d: it is claimed still\\n' % number)
+                status = 3
+        finally:
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in (0, 1), (number, status)
+    interrupted += status
+assert interrupted > TRIES // 10, interrupted
+"""
+    ended = run("TRIES = 300\n" + SERVE.strip() + code.replace("\\\\n", "\\n"))
+    assert "try" not in ended.stderr
 
 
 def test_not_a_copy_of_the_wire_is_left_when_a_thread_still_reads(run: Run) -> None:

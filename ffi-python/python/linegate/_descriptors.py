@@ -9,27 +9,29 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import errno
+import io
 import os
 import sys
-import threading
+from collections.abc import Iterator
 from typing import Any
 
 from linegate._errors import UsageError
-from linegate._names import Code
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 
-_moved: set[int] = set()
-_lock = threading.Lock()
+# Who has which descriptor.
+_owners: dict[int, Moved] = {}
 
 
-def duplicate(descriptor: int) -> int:
-    """A duplicate above the standard ones, which no child inherits."""
+def _duplicates(descriptor: int, mode: str = "rb") -> Iterator[io.FileIO]:
+    """An iterator of one file, over a duplicate above the standard descriptors, which no child inherits. Both are made
+    in one step of the interpreter: an interrupt in between would lose the descriptor."""
     if sys.platform == "win32":
-        return os.dup(descriptor)
+        return map(io.FileIO, map(os.dup, [descriptor]), [mode])
     import fcntl
 
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, STDERR + 1)
+    return map(io.FileIO, map(fcntl.fcntl, [descriptor], [fcntl.F_DUPFD_CLOEXEC], [STDERR + 1]), [mode])
 
 
 def flush_c() -> None:
@@ -42,57 +44,88 @@ def flush_c() -> None:
 
 
 class Moved:
-    """Descriptor 0 or 1 while it is moved away. `private` is the duplicate that leads where it led."""
+    """Descriptor 0 or 1, which `move` moves away and `restore` puts back. Whatever interrupts them: after `restore` it
+    is where it was."""
 
     def __init__(self, descriptor: int) -> None:
-        name = "standard output" if descriptor == STDOUT else "standard input"
-        with _lock:
-            if descriptor in _moved:
-                raise UsageError(
-                    Code.STALE_EVENT,
-                    f"{name} is guarded already: a process has one, so one server at a time can have it",
-                )
-            _moved.add(descriptor)
         self.descriptor = descriptor
-        self.private = self._saved = -1
+        # A file over a duplicate that leads where the descriptor led; none as long as it is where it was.
+        self._kept: list[io.FileIO] = []
+
+    def move(self) -> None:
+        """Moves it away. `UsageError` if it is away, or closed."""
+        name = "standard output" if self.descriptor == STDOUT else "standard input"
+        if _owners.setdefault(self.descriptor, self) is not self:
+            raise UsageError(None, f"{name} is guarded already: a process has one, so one server at a time can have it")
+        # What was closed at the start may be a file of somebody's by now.
+        closed = (sys.__stdout__ if self.descriptor == STDOUT else sys.__stdin__) is None
         try:
-            self._saved = duplicate(descriptor)
-            self.private = duplicate(descriptor)
-            if descriptor == STDOUT:
-                os.dup2(STDERR, STDOUT)
-                flush_c()
-            else:
-                null = os.open(os.devnull, os.O_RDONLY)
-                os.dup2(null, STDIN)
-                os.close(null)
-        except BaseException:
-            self._release()
-            raise
+            if not closed:
+                self._kept.extend(_duplicates(self.descriptor))
+        except OSError as error:
+            if error.errno != errno.EBADF:
+                raise
+            closed = True
+        if closed:
+            raise UsageError(None, f"{name} is closed")
+        if self.descriptor == STDOUT:
+            _lead_to_stderr()
+            flush_c()
+        else:
+            with open(os.devnull, "rb", buffering=0) as null:
+                os.dup2(null.fileno(), STDIN)
+
+    @property
+    def away(self) -> bool:
+        """Whether `private` and `open` lead anywhere."""
+        return bool(self._kept)
+
+    @property
+    def private(self) -> int:
+        """A descriptor that leads where it led, as long as it is away."""
+        return self._kept[0].fileno()
+
+    def open(self, mode: str) -> io.FileIO:
+        """A file of its own, which leads where it led and may outlive the move. No child inherits it."""
+        return next(_duplicates(self.private, mode))
 
     def restore(self) -> None:
-        """Puts the descriptor back."""
-        if self.descriptor == STDOUT:
-            flush_c()
-        os.dup2(self._saved, self.descriptor)
-        self._release()
-        if self.descriptor == STDOUT:
-            # Registered last, it runs before what was registered while the server ran: what that prints comes too
-            # late for the wire. What the program itself printed after the server still goes where it belongs.
-            atexit.unregister(_leave_wire)
-            atexit.register(_leave_wire)
+        """Puts it back, if it is away."""
+        if _owners.get(self.descriptor) is self:
+            for kept in self._kept:
+                try:
+                    if self.descriptor == STDOUT:
+                        flush_c()
+                finally:
+                    os.dup2(kept.fileno(), self.descriptor)
+                if self.descriptor == STDOUT:
+                    # Registered last, it runs before what was registered while the server ran: what that prints comes
+                    # too late for the wire. What the program itself printed after the server still goes where it
+                    # belongs.
+                    atexit.unregister(_leave_wire)
+                    atexit.register(_leave_wire)
+            _owners.pop(self.descriptor, None)
+        while self._kept:
+            self._kept[-1].close()
+            self._kept.pop()
 
-    def _release(self) -> None:
-        for descriptor in (self._saved, self.private):
-            if descriptor >= 0:
-                with contextlib.suppress(OSError):
-                    os.close(descriptor)
-        with _lock:
-            _moved.discard(self.descriptor)
+
+def _lead_to_stderr() -> None:
+    """Has descriptor 1 lead where 2 leads; to the null device where standard error was closed at the start, and 2 is
+    free or somebody's file."""
+    if sys.__stderr__ is not None:
+        try:
+            os.dup2(STDERR, STDOUT)
+            return
+        except OSError:
+            pass
+    with open(os.devnull, "wb", buffering=0) as null:
+        os.dup2(null.fileno(), STDOUT)
 
 
 def _leave_wire() -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
+    flush_c()
     with contextlib.suppress(OSError):
-        flush_c()
-        os.dup2(STDERR, STDOUT)
+        _lead_to_stderr()

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Optional
 
 from linegate._names import Code
 
@@ -16,14 +16,16 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """A call that makes no sense where it stands. `code` is 903 (an option), 904 (too late) or 504 (a second time)."""
+    """A call that makes no sense where it stands. `code` is 903 (an option), 904 (too late), 504 (a second time), or
+    None where it is about the process and no rule: its standard streams are closed, or gated already."""
 
-    def __init__(self, code: int, text: str) -> None:
+    def __init__(self, code: Optional[int], text: str) -> None:
         super().__init__(text)
-        self.code = Code(code)
+        self.code = None if code is None else Code(code)
 
     def __str__(self) -> str:
-        return f"{int(self.code)} {self.code.rule}: {self.args[0]}"
+        text = str(self.args[0])
+        return text if self.code is None else f"{int(self.code)} {self.code.rule}: {text}"
 
 
 class ClosedError(Error):

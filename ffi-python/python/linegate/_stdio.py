@@ -2,8 +2,8 @@
 `gated_stdio` for code that takes streams, `guard_stdout` for the way out alone, `pump` for a program that insists on
 descriptor 0.
 
-All of them are context managers, restore everything when they end, and stand alone: a process has one standard input
-and one standard output.
+All of them are context managers: without `with` they do nothing, and Python warns of that. They restore everything when
+they end, however that comes, and stand alone: a process has one standard input and one standard output.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ import io
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
-from linegate._descriptors import STDIN, STDOUT, Moved, duplicate
+from linegate._descriptors import STDIN, STDOUT, Moved
 from linegate._errors import ClosedError
 from linegate._gate import Gate, session
+from linegate._guard import Guard, Undo
 from linegate._stream import CHUNK, wrap
 from linegate._tell import OnRefused, tell, tell_refused
 from linegate._wire import Wire
@@ -85,35 +87,43 @@ def _caller() -> str:
     return f"at {frame.f_code.co_filename}:{frame.f_lineno}"
 
 
-@contextmanager
 def guard_stdout(
     *, gate: Optional[Gate] = None, on_refused: Optional[OnRefused] = None, **options: Unpack[Options]
-) -> Iterator[Wire]:
+) -> Guard[Wire]:
     """Keeps everything but a server's messages off standard output, and gives the wire.
 
-    Until it ends, descriptor 1 is standard error, for C code and child processes too; what is printed goes there with
-    a note of where it came from; what is written to `sys.stdout.buffer`, as SDKs do, is judged line by line.
+    Until it ends, descriptor 1 is standard error (the null device, where that is closed), for C code and child
+    processes too; what is printed goes there with a note of where it came from; what is written to
+    `sys.stdout.buffer`, as SDKs do, is judged line by line. `UsageError` if standard output is closed.
     """
-    with ExitStack() as stack:
-        stdout = sys.stdout
+    return Guard("linegate.guard_stdout", lambda undo: begin_stdout(undo, gate, on_refused, **options))
+
+
+def begin_stdout(undo: Undo, gate: Optional[Gate], on_refused: Optional[OnRefused], **options: Unpack[Options]) -> Wire:
+    """What `guard_stdout` does."""
+    stdout: Any = sys.stdout
+    if stdout is not None:
         # What was printed before belongs to before.
         stdout.flush()
-        moved = Moved(STDOUT)
-        stack.callback(moved.restore)
-        # What was printed in between, to an object that was kept, isn't for the wire.
-        stack.callback(_flush, stdout)
-        file = os.fdopen(duplicate(moved.private), "wb", buffering=0)
-        wire = _GuardedWire(file, gate=gate, on_refused=on_refused, **options)
-        stack.callback(wire.end)
-        stray = _Stray(wire)
-        sys.stdout = stray
-        stack.callback(_put_back, "stdout", stray, stdout)
-        yield wire
+    moved = Moved(STDOUT)
+    undo.add(moved.restore)
+    # What was printed in between, to an object that was kept, isn't for the wire.
+    undo.add(partial(_flush, stdout))
+    moved.move()
+    file = moved.open("wb")
+    undo.add(file.close)
+    wire = _GuardedWire(file, gate=gate, on_refused=on_refused, **options)
+    undo.add(wire.end)
+    stray = _Stray(wire)
+    undo.add(partial(_put_back, "stdout", stray, stdout))
+    sys.stdout = stray
+    return wire
 
 
 def _flush(stream: Any) -> None:
-    with suppress(OSError, ValueError):
-        stream.flush()
+    if stream is not None:
+        with suppress(OSError, ValueError):
+            stream.flush()
 
 
 def _put_back(name: str, ours: Any, before: Any) -> None:
@@ -122,22 +132,27 @@ def _put_back(name: str, ours: Any, before: Any) -> None:
         setattr(sys, name, before)
 
 
-@contextmanager
 def gated_stdio(
     *, on_refused: Optional[OnRefused] = None, in_flight: int = 1024, **options: Unpack[Options]
-) -> Iterator[Stdio]:
+) -> Guard[Stdio]:
     """Gates this process's standard input and output as one session, and gives both.
 
     Refused requests are answered on the wire, between the server's own lines. Until it ends, descriptor 0 is the null
-    device and descriptor 1 standard error. The options are the client's; see `session`.
+    device and descriptor 1 standard error. The options are the client's; see `session`. `UsageError` if one of the
+    two is closed.
     """
+    return Guard("linegate.gated_stdio", lambda undo: _begin_stdio(undo, on_refused, in_flight, options))
+
+
+def _begin_stdio(undo: Undo, on_refused: Optional[OnRefused], in_flight: int, options: Options) -> Stdio:
     client, server = session(in_flight=in_flight, **options)
-    with guard_stdout(gate=server, on_refused=on_refused) as wire, ExitStack() as stack:
-        moved = Moved(STDIN)
-        stack.callback(moved.restore)
-        file = os.fdopen(duplicate(moved.private), "rb", buffering=0)
-        # A thread may still read it when the guard ends: it is left to it, and closed with the last reader.
-        yield Stdio(wrap(file, gate=client, on_refused=on_refused, reply=replier(wire)), wire)
+    wire = begin_stdout(undo, server, on_refused)
+    moved = Moved(STDIN)
+    undo.add(moved.restore)
+    moved.move()
+    # A thread may still read it when the guard ends: it is left to it, and closed with the last reader.
+    file = moved.open("rb")
+    return Stdio(wrap(file, gate=client, on_refused=on_refused, reply=replier(wire)), wire)
 
 
 def replier(wire: Wire) -> Callable[[bytes], None]:
@@ -151,10 +166,9 @@ def replier(wire: Wire) -> Callable[[bytes], None]:
     return reply
 
 
-@contextmanager
 def install(
     *, on_refused: Optional[OnRefused] = None, in_flight: int = 1024, **options: Unpack[Options]
-) -> Iterator[Stdio]:
+) -> Guard[Stdio]:
     """Gates `sys.stdin` and `sys.stdout`, for an SDK that takes them from there. It must begin before the SDK does.
 
         with linegate.install():
@@ -162,66 +176,74 @@ def install(
 
     As of `gated_stdio`; and `sys.stdin` is the gated reader as text, `sys.stdout.buffer` the wire.
     """
-    with gated_stdio(on_refused=on_refused, in_flight=in_flight, **options) as stdio:
-        before = sys.stdin
-        # Lines end with their line feed alone; the gate lets nothing but UTF-8 through.
-        ours = io.TextIOWrapper(stdio.stdin, encoding="utf-8", newline="\n")
-        sys.stdin = ours
-        try:
-            yield stdio
-        finally:
-            _put_back("stdin", ours, before)
+    return Guard("linegate.install", lambda undo: _begin_install(undo, on_refused, in_flight, options))
 
 
-@contextmanager
-def pump(*, on_refused: Optional[OnRefused] = None, **options: Unpack[Options]) -> Iterator[Gate]:
+def _begin_install(undo: Undo, on_refused: Optional[OnRefused], in_flight: int, options: Options) -> Stdio:
+    stdio = _begin_stdio(undo, on_refused, in_flight, options)
+    before = sys.stdin
+    # Lines end with their line feed alone; the gate lets nothing but UTF-8 through.
+    ours = io.TextIOWrapper(stdio.stdin, encoding="utf-8", newline="\n")
+    undo.add(partial(_put_back, "stdin", ours, before))
+    sys.stdin = ours
+    return stdio
+
+
+def pump(*, on_refused: Optional[OnRefused] = None, **options: Unpack[Options]) -> Guard[Gate]:
     """Puts a pipe in the place of descriptor 0, into which a thread copies the accepted lines; gives the gate, for
     its counters.
 
     For what insists on the descriptor: C code, `asyncio.connect_read_pipe(sys.stdin)`. A child process that inherits
-    it reads accepted lines too. Nothing is answered: standard output isn't touched. POSIX only.
+    it reads accepted lines too. Nothing is answered: standard output isn't touched. POSIX only. `UsageError` if
+    standard input is closed.
     """
     if os.name != "posix":
         raise NotImplementedError("linegate.pump needs a POSIX system: its thread waits on two descriptors")
+    return Guard("linegate.pump", lambda undo: _begin_pump(undo, on_refused or tell_refused, options))
+
+
+def _begin_pump(undo: Undo, on_refused: OnRefused, options: Options) -> Gate:
     gate = Gate(**options)
     moved = Moved(STDIN)
-    inside, outside = os.pipe()
-    stop_read, stop_write = os.pipe()
-    os.dup2(inside, STDIN)
-    os.close(inside)
-    told = on_refused or tell_refused
-    thread = threading.Thread(
-        target=_copy, args=(duplicate(moved.private), outside, stop_read, gate, told), name="linegate-pump", daemon=True
-    )
-    thread.start()
-    try:
-        yield gate
-    finally:
-        # Gone from descriptor 0, the pipe has no reader, and the thread no reason to wait.
-        moved.restore()
-        os.close(stop_write)
-        thread.join()
+    undo.add(moved.restore)
+    # Before anything is opened, which would get the number of a closed descriptor 0.
+    moved.move()
+    inside, outside = map(io.FileIO, os.pipe(), ("rb", "wb"))
+    stop, stopper = map(io.FileIO, os.pipe(), ("rb", "wb"))
+    threads: list[threading.Thread] = []
+    undo.add(partial(_join, threads))
+    undo.add(stopper.close)
+    undo.add(inside.close)
+    # At the end before these: gone from descriptor 0, the pipe has no reader, and the thread no reason to wait.
+    undo.add(moved.restore)
+    os.dup2(inside.fileno(), STDIN)
+    inside.close()
+    files = (moved.open("rb"), outside, stop)
+    threads.append(threading.Thread(target=_copy, args=(*files, gate, on_refused), name="linegate-pump", daemon=True))
+    threads[0].start()
+    return gate
 
 
-def _copy(source: int, sink: int, stop: int, gate: Gate, on_refused: OnRefused) -> None:
+def _join(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        # One that an interrupt kept from its start has no identity, and none that waits for it.
+        if thread.ident is not None:
+            thread.join()
+
+
+def _copy(source: io.FileIO, sink: io.FileIO, stop: io.FileIO, gate: Gate, on_refused: OnRefused) -> None:
     import select
 
-    try:
+    with source, sink, stop, suppress(OSError):  # Nobody reads any more.
         while not gate.closed:
             if stop in select.select([source, stop], [], [])[0]:
                 break
-            chunk = os.read(source, CHUNK)
+            chunk = os.read(source.fileno(), CHUNK)
             lines, all_refused = gate.filter(chunk) if chunk else gate.close().drain()
             for refused in all_refused:
                 on_refused(refused)
             view = memoryview(lines)
             while view:
-                view = view[os.write(sink, view) :]
+                view = view[os.write(sink.fileno(), view) :]
             if not chunk:
                 break
-    except OSError:
-        # Nobody reads any more.
-        pass
-    finally:
-        for descriptor in (source, sink, stop):
-            os.close(descriptor)

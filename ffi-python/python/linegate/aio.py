@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import io
 import os
 import stat
 import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from linegate._client import Book, Command, Event, Lost, Outgoing, signal_group
-from linegate._descriptors import STDIN, Moved, duplicate
+from linegate._descriptors import STDIN, Moved
 from linegate._errors import ClosedError
 from linegate._gate import Gate, session
+from linegate._guard import AsyncGuard, Undo
 from linegate._linegate import Message
-from linegate._stdio import guard_stdout, replier
+from linegate._stdio import begin_stdout, replier
 from linegate._stream import CHUNK
 from linegate._tell import OnRefused, tell_refused
 from linegate._wire import Wire
@@ -101,45 +102,54 @@ class Stdio(NamedTuple):
     """The one writer of standard output. Its writes block, as long as the client doesn't read."""
 
 
-@asynccontextmanager
-async def gated_stdio(
+def gated_stdio(
     *, on_refused: Optional[OnRefused] = None, in_flight: int = 1024, **options: Unpack[Options]
-) -> AsyncIterator[Stdio]:
+) -> AsyncGuard[Stdio]:
     """As `linegate.gated_stdio`, with a reader for asyncio."""
+    return AsyncGuard("linegate.aio.gated_stdio", lambda undo: _begin_stdio(undo, on_refused, in_flight, options))
+
+
+async def _begin_stdio(undo: Undo, on_refused: Optional[OnRefused], in_flight: int, options: Options) -> Stdio:
     client, server = session(in_flight=in_flight, **options)
-    with guard_stdout(gate=server, on_refused=on_refused) as wire, contextlib.ExitStack() as stack:
-        moved = Moved(STDIN)
-        stack.callback(moved.restore)
-        if os.name == "posix":
-            # Whoever reads the same pipe or terminal after us waits for it.
-            stack.callback(os.set_blocking, moved.private, os.get_blocking(moved.private))
-        stream, close = await _open(duplicate(moved.private))
-        stack.callback(close)
-        yield Stdio(Reader(stream, gate=client, on_refused=on_refused, reply=replier(wire)), wire)
+    wire = begin_stdout(undo, server, on_refused)
+    moved = Moved(STDIN)
+    undo.add(moved.restore)
+    moved.move()
+    file = moved.open("rb")
+    if os.name == "posix":
+        # Whoever reads the same pipe or terminal after us waits for it.
+        undo.add(partial(_set_blocking, moved, os.get_blocking(file.fileno())))
+    stream, close = await _open(file)
+    undo.add(close)
+    return Stdio(Reader(stream, gate=client, on_refused=on_refused, reply=replier(wire)), wire)
 
 
-async def _open(descriptor: int) -> tuple[asyncio.StreamReader, Callable[[], object]]:
-    """A stream over a descriptor, and what closes it."""
+def _set_blocking(moved: Moved, blocking: bool) -> None:
+    if moved.away:
+        os.set_blocking(moved.private, blocking)
+
+
+async def _open(file: io.FileIO) -> tuple[asyncio.StreamReader, Callable[[], object]]:
+    """A stream over a file, which is the stream's from now on, and what closes it."""
     loop = asyncio.get_running_loop()
     stream = asyncio.StreamReader()
-    mode = os.fstat(descriptor).st_mode
-    if os.name == "posix" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)):
-        file = os.fdopen(descriptor, "rb", buffering=0)
+    mode = os.fstat(file.fileno()).st_mode
+    if os.name == "posix" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or file.isatty()):
         transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), file)
         return stream, transport.close
     # A file can't be waited for, nor a device, nor anything on Windows: a thread reads it, chunk by chunk.
-    task = asyncio.ensure_future(_copy(descriptor, stream))
+    task = asyncio.ensure_future(_copy(file, stream))
     return stream, task.cancel
 
 
-async def _copy(descriptor: int, stream: asyncio.StreamReader) -> None:
+async def _copy(file: io.FileIO, stream: asyncio.StreamReader) -> None:
     loop = asyncio.get_running_loop()
     try:
-        while chunk := await loop.run_in_executor(None, os.read, descriptor, CHUNK):
+        while chunk := await loop.run_in_executor(None, os.read, file.fileno(), CHUNK):
             stream.feed_data(chunk)
     finally:
         stream.feed_eof()
-        os.close(descriptor)
+        file.close()
 
 
 class Server:
