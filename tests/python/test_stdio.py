@@ -28,6 +28,8 @@ def serve():
         sys.stdout.buffer.write(b'{"jsonrpc":"2.0","id":1,"result":{}}\\n')
         sys.stdout.buffer.flush()
 """
+# Each guard, and the descriptors that it takes.
+GUARDS = {"install()": {0, 1}, "gated_stdio()": {0, 1}, "guard_stdout()": {1}, "pump()": {0}}
 
 
 def test_install_gates_both_ways(run: Run) -> None:
@@ -95,7 +97,7 @@ before, descriptors = same(), set(os.listdir('/proc/self/fd')) if os.path.exists
 """
 
 
-@pytest.mark.parametrize("what", ["install()", "gated_stdio()", "guard_stdout()", "pump()"])
+@pytest.mark.parametrize("what", GUARDS)
 @pytest.mark.parametrize("end", ["pass", "raise KeyError", "sys.exit(3)"])
 def test_everything_is_put_back(run: Run, what: str, end: str) -> None:
     code = f"""
@@ -114,11 +116,48 @@ print('on the wire again')
     assert run(SERVE + CHECK + code).stdout == b"on the wire again\n"
 
 
-@pytest.mark.parametrize("first", ["install()", "gated_stdio()", "guard_stdout()", "pump()"])
-@pytest.mark.parametrize("second", ["install()", "gated_stdio()", "guard_stdout()", "pump()"])
+@pytest.mark.parametrize("guard", [*GUARDS, "aio.gated_stdio()"])
+@pytest.mark.parametrize("when", ["at once", "at the end", "as an error"])
+def test_a_guard_that_is_never_entered_is_told_with_its_place(run: Run, guard: str, when: str) -> None:
+    if when == "as an error":
+        code = f"import warnings; warnings.simplefilter('error')\nlinegate.{guard}\n"
+    else:
+        code = f"{'guard = ' if when == 'at the end' else ''}linegate.{guard}\nserve()\n"
+    ended = run("import linegate.aio\n" + SERVE + code, PING)
+    way = "async with" if guard.startswith("aio") else "with"
+    said = f"RuntimeWarning: linegate.{guard} was never entered, so nothing is gated: write `{way} linegate.{guard}:`"
+    assert said in ended.stderr
+    assert when != "at once" or "<string>:10: RuntimeWarning" in ended.stderr
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_guard_that_was_entered_is_told_nothing_and_not_entered_again(run: Run, guard: str) -> None:
+    code = f"""
+guard = linegate.{guard}
+with guard:
+    inside = same()
+    for again in range(2):
+        try:
+            with guard:
+                raise AssertionError
+        except linegate.UsageError as error:
+            assert 'is entered once' in str(error), error
+        assert same() == inside
+assert same() == before
+try:
+    with guard:
+        raise AssertionError
+except linegate.UsageError:
+    pass
+assert same() == before
+"""
+    assert run(SERVE + CHECK + code).stderr == ""
+
+
+@pytest.mark.parametrize("first", GUARDS)
+@pytest.mark.parametrize("second", GUARDS)
 def test_a_second_guard_is_refused(run: Run, first: str, second: str) -> None:
-    both_streams = {"guard_stdout()": {1}, "pump()": {0}}
-    meet = both_streams.get(first, {0, 1}) & both_streams.get(second, {0, 1})
+    meet = GUARDS[first] & GUARDS[second]
     code = f"""
 with linegate.{first}:
     inside = same()
@@ -132,7 +171,9 @@ with linegate.{first}:
 assert same() == before
 """
     ended = run(SERVE + CHECK + code)
-    assert ("guarded already" if meet else "taken") in ended.stderr
+    assert ended.stderr.startswith("standard " if meet else "taken") and ("guarded already" in ended.stderr) == bool(
+        meet
+    )
 
 
 def test_child_processes_get_the_null_device_and_stderr(run: Run) -> None:
@@ -222,9 +263,6 @@ def test_the_pump_ends_while_its_client_is_silent() -> None:
     assert process.stdin
     assert process.wait(60) == 0
     process.stdin.close()
-
-
-GUARDS = {"install()": {0, 1}, "gated_stdio()": {0, 1}, "guard_stdout()": {1}, "pump()": {0}}
 
 
 @pytest.mark.parametrize("guard", GUARDS)

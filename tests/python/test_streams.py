@@ -10,6 +10,7 @@ from typing import Any
 
 import linegate
 import pytest
+from linegate import aio
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 OK = b'{"jsonrpc":"2.0","id":1,"result":{}}'
@@ -26,7 +27,7 @@ def test_a_gated_reader_has_no_descriptor() -> None:
         with linegate.wrap(stream) as reader, io.TextIOWrapper(reader) as text:
             everything: list[Any] = [reader, reader.raw, text]
             for gated in everything:
-                with pytest.raises(io.UnsupportedOperation):
+                with pytest.raises(io.UnsupportedOperation, match=r"no descriptor.*linegate\.pump"):
                     gated.fileno()
                 assert not gated.isatty()
 
@@ -54,9 +55,21 @@ def test_a_session_that_ended_is_the_end_of_the_stream() -> None:
     assert reader.read() == b"" and [refused.code for refused in told] == [104]
 
 
-def test_text_is_not_wrapped() -> None:
-    with pytest.raises(TypeError, match=r"sys\.stdin\.buffer"):
-        linegate.wrap(io.StringIO("x"))
+def test_what_is_no_binary_stream_is_not_wrapped() -> None:
+    for thing in (io.StringIO("x"), "x", b"x", None, 5):
+        with pytest.raises(TypeError, match=r"a binary stream: sys\.stdin\.buffer"):
+            linegate.wrap(thing)
+        if not isinstance(thing, io.StringIO):
+            nothing: Any = thing
+            with pytest.raises(TypeError, match=r"asyncio\.StreamReader"):
+                aio.Reader(nothing)
+
+    class Text:
+        def read(self, size: int) -> str:
+            return PING.decode()
+
+    with pytest.raises(TypeError, match="gives text"):
+        linegate.wrap(Text()).read(1)
 
 
 def test_a_stream_that_has_nothing_yet() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
@@ -45,6 +46,9 @@ class GatedRaw(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def fileno(self) -> int:
+        raise io.UnsupportedOperation("a gated reader has no descriptor; linegate.pump() is for what insists on one")
+
     def readinto(self, buffer: Buffer, /) -> Optional[int]:
         if self.closed:
             raise ValueError("read of closed file")
@@ -63,6 +67,8 @@ class GatedRaw(io.RawIOBase):
             return count
 
     def _judge(self, chunk: bytes) -> None:
+        if isinstance(chunk, str):
+            raise TypeError("wrap takes a binary stream: this one gives text")
         if chunk:
             lines, all_refused = self._gate.filter(chunk)
         else:
@@ -101,7 +107,8 @@ def wrap(
     given the lines that answer refused requests; give it only where it is the one writer of the wire, as `Wire.send`
     is. `gate` is one that was made before, in place of `options`.
     """
-    if isinstance(stream, io.TextIOBase):
-        raise TypeError("wrap takes a binary stream: sys.stdin.buffer, not sys.stdin")
+    if isinstance(stream, io.TextIOBase) or not callable(getattr(stream, "read", None)):
+        kind = "sys.stdin" if stream is sys.stdin else type(stream).__name__
+        raise TypeError(f"wrap takes a binary stream: sys.stdin.buffer for one, not {kind}")
     made = Gate(**options) if gate is None else gate
     return io.BufferedReader(GatedRaw(stream, made, on_refused or tell_refused, reply), CHUNK)

@@ -50,6 +50,8 @@ class Reader:
         reply: Optional[Callable[[bytes], object]] = None,
         **options: Unpack[Options],
     ) -> None:
+        if not callable(getattr(stream, "read", None)):
+            raise TypeError(f"a reader takes an asyncio.StreamReader, not {type(stream).__name__}")
         self._stream = stream
         self._gate = Gate(**options) if gate is None else gate
         self._on_refused = on_refused or tell_refused
