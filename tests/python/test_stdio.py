@@ -319,11 +319,11 @@ os._exit(sys.stdout.flush() or 0)
     assert lines.count(OK) == 1 and lines[-1] == b"after\n" and len(lines) == 3 and b"stray" not in ended.stdout
 
 
-@pytest.mark.parametrize("guard", [*GUARDS, "aio.gated_stdio()"])
+# Not that of asyncio: an event loop that is interrupted while it is made or closed is broken by itself.
+@pytest.mark.parametrize("guard", GUARDS)
 def test_an_interrupt_at_any_time_leaves_everything_as_it_was(run: Run, guard: str) -> None:
     code = f"""
-import asyncio, ctypes, faulthandler, random, signal, time
-import linegate.aio
+import ctypes, faulthandler, random, signal, time
 
 class Interrupted(BaseException):
     pass
@@ -331,16 +331,9 @@ class Interrupted(BaseException):
 def interrupt(*_):
     raise Interrupted
 
-async def loop():
-    async with linegate.{guard}:
-        pass
-
 def once():
-    if {guard!r}.startswith('aio'):
-        asyncio.run(loop())
-    else:
-        with linegate.{guard}:
-            pass
+    with linegate.{guard}:
+        pass
 
 {CHECK}
 once()

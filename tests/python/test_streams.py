@@ -68,6 +68,9 @@ def test_what_is_no_binary_stream_is_not_wrapped() -> None:
         def read(self, size: int) -> str:
             return PING.decode()
 
+        def close(self) -> None:
+            pass
+
     with pytest.raises(TypeError, match="gives text"):
         linegate.wrap(Text()).read(1)
 
