@@ -917,7 +917,8 @@ linegate_status linegate_refuse(struct linegate *gate,
 // sees arguments that fit.
 //
 // A no, and a yes to a line that passed only by a switch that options.grant doesn't have, is a refusal as that of linegate_call:
-// linegate_reply answers it. A response or a batch, which asks for nothing, is denied without one.
+// linegate_reply answers it. A response asks for nothing, and what a batch asks for is not executed: whatever the host says,
+// both are denied, and no reply is due. Where actions are asked for, leave batches refused.
 //
 // Returns: 0, it is allowed; 503, it is denied; 505, it is denied for the switch; 504, it was decided before; 904, the ticket is
 // 0 or not that of the last event; 901. Thread: one at a time for each gate.

@@ -107,7 +107,8 @@ impl Tickets {
 /// sees arguments that fit.
 ///
 /// A no, and a yes to a line that passed only by a switch that options.grant doesn't have, is a refusal as that of linegate_call:
-/// linegate_reply answers it. A response or a batch, which asks for nothing, is denied without one.
+/// linegate_reply answers it. A response asks for nothing, and what a batch asks for is not executed: whatever the host says,
+/// both are denied, and no reply is due. Where actions are asked for, leave batches refused.
 ///
 /// Returns: 0, it is allowed; 503, it is denied; 505, it is denied for the switch; 504, it was decided before; 904, the ticket is
 /// 0 or not that of the last event; 901. Thread: one at a time for each gate.
@@ -119,20 +120,19 @@ pub unsafe extern "C" fn linegate_authorize(gate: *mut linegate, ticket: u64, al
         if let Err(status) = tickets.is_undecided(ticket) {
             return status;
         }
-        match gate.refusable() {
-            Some(call) => match call.granted(*granted) {
-                Err(refused) => return refuse(tickets, refusal, refused),
-                Ok(call) if allowed == 0 => return refuse(tickets, refusal, call.denied(denial(0))),
-                Ok(_) => {}
-            },
-            None if allowed == 0 => {
-                tickets.deny();
-                return LINEGATE_NOT_AUTHORIZED;
+        // What asks for nothing can't be allowed anything: nobody has looked for a tool in it or at its arguments.
+        let Some(call) = gate.refusable() else {
+            tickets.deny();
+            return LINEGATE_NOT_AUTHORIZED;
+        };
+        match call.granted(*granted) {
+            Err(refused) => refuse(tickets, refusal, refused),
+            Ok(call) if allowed == 0 => refuse(tickets, refusal, call.denied(denial(0))),
+            Ok(_) => {
+                tickets.grant();
+                LINEGATE_OK
             }
-            None => {}
         }
-        tickets.grant();
-        LINEGATE_OK
     })
 }
 

@@ -195,6 +195,31 @@ static void loosened(void) {
     GIVES(LINEGATE_OK, linegate_authorized(gate, event.ticket));
 }
 
+/* A response asks for nothing, and nobody looks for tools in a batch: a yes to either allows nothing. */
+static void asks_for_nothing(void) {
+    static const char *const lines[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n",
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":1,\"message\":\"m\"}}\n",
+        "[{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"set\",\"arguments\":{\"n\":0}}}]\n",
+        "[{\"jsonrpc\":\"2.0\",\"id\":7,\"x\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"set\",\"arguments\":{\"n\":0}}}]\n",
+    };
+    linegate_options options = small();
+    options.revision = LINEGATE_REVISION_2025_03_26;
+    options.allow = LINEGATE_SWITCH_UNKNOWN_MEMBERS;
+    linegate *gate = in(storage, &options);
+    for (size_t n = 0; n < sizeof lines / sizeof *lines; n++)
+        for (int allowed = 0; allowed < 2; allowed++) {
+            GIVES(LINEGATE_ABSENT, call(gate, lines[n]));
+            GIVES(LINEGATE_NOT_AUTHORIZED, linegate_authorize(gate, event.ticket, allowed));
+            GIVES(LINEGATE_ALREADY_USED, linegate_authorize(gate, event.ticket, 1));
+            GIVES(LINEGATE_NOT_AUTHORIZED, linegate_authorized(gate, event.ticket));
+        }
+    /* The same call on a line of its own. */
+    GIVES(LINEGATE_OK, call(gate, CALL("{\"n\":0}")));
+    GIVES(LINEGATE_OK, linegate_authorize(gate, event.ticket, 1));
+    GIVES(LINEGATE_OK, linegate_authorized(gate, event.ticket));
+}
+
 static linegate_status with_row(linegate *gate, linegate_action row) {
     if (feed(gate, CALL("{\"n\":{\"n\":[1]}}"), &event) != LINEGATE_OK) broken("a line");
     return linegate_call(gate, event.ticket, &row, 1, &which, values, MEMBERS);
@@ -327,6 +352,7 @@ int main(void) {
     order();
     by_hand();
     loosened();
+    asks_for_nothing();
     tables();
     complaints();
     return told("calls");
