@@ -31,12 +31,14 @@
 //                 if (status == LINEGATE_OK) status = linegate_authorize(gate, event.ticket, policy(which, values));
 //                 if (status == LINEGATE_OK) execute(gate, &event, which, values);    // asks linegate_authorized first
 //             }
-//             if (status == LINEGATE_CLOSED) return 1;              // the session is over: nothing is judged any more
+//             if (status > 900) return 1;                           // 905, the session is over; or a fault of this program
 //             if (status > 100) {                                   // a line or a call was refused
 //                 char reply[LINEGATE_REPLY_LEN];
 //                 size_t reply_len;
 //                 linegate_reply(gate, reply, sizeof reply, &reply_len);    // 0 bytes where none is due
 //                 write_all(1, reply, reply_len);
+//                 linegate_event said = { .size = sizeof said };
+//                 if (linegate_refusal(gate, &said) == LINEGATE_OK && said.closes) return 1;    // it ended the session
 //             }
 //             // LINEGATE_NEED_MORE: a line that isn't whole yet, or the rest of one that was refused.
 //         }
@@ -44,7 +46,7 @@
 //     linegate_event end = { .size = sizeof end };
 //     if (linegate_finish(gate, &end) == LINEGATE_TRUNCATED) fprintf(stderr, "the last line was cut off\n");
 //
-// examples/c is a whole server on this loop.
+// examples/c is a whole server on this loop. read and ssize_t are POSIX's: under -std=c11 define _POSIX_C_SOURCE as 200809L.
 //
 // WHAT HOLDS FOR EVERY FUNCTION
 //
