@@ -2,7 +2,8 @@
 //
 // Bytes in, checked messages or a reason out. Every line that the gate accepts is split into the same frames by every
 // newline framer, parsed to the same value by every mainstream JSON parser, and read as the same JSON-RPC message by every
-// peer; every other line has no effect. The rules, by code, are in docs/rules.md.
+// peer; every other line has no effect. The rules, by code, are in docs/rules.md, which is
+// installed in share/doc/linegate.
 //
 // THE READ LOOP
 //
@@ -124,7 +125,7 @@
 // MCP 2026-07-28.
 #define LINEGATE_REVISION_2026_07_28 6
 
-// Refusals whose code closes end the session: see the table of codes.
+// Refusals whose code closes end the session: see the table of codes, docs/rules.md.
 #define LINEGATE_POLICY_CLOSE_MALFORMED 0
 
 // Any refusal ends the session: for a gateway with effects outside.

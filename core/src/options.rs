@@ -11,8 +11,9 @@ use crate::mcp::Revision;
 pub enum Policy {
     /// Any refusal ends it: for a gateway with effects outside.
     CloseAll,
-    /// Refusals whose code [closes](crate::Code::closes) end it; a well-framed request that this server doesn't serve, or that only
-    /// its contents make ambiguous, is answered and the session goes on.
+    /// Refusals whose code [closes](crate::Code::closes) end it, a key that stands twice among them; a well-formed request that this
+    /// server doesn't serve, or with contents that some readers take otherwise (too deep, an integer beyond 2^53-1), is
+    /// answered and the session goes on.
     #[default]
     CloseMalformed,
     /// Only the end of input ends it.

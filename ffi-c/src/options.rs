@@ -38,7 +38,7 @@ pub const LINEGATE_REVISION_2025_11_25: u32 = 5;
 /// MCP 2026-07-28.
 pub const LINEGATE_REVISION_2026_07_28: u32 = 6;
 
-/// Refusals whose code closes end the session: see the table of codes.
+/// Refusals whose code closes end the session: see the table of codes, docs/rules.md.
 pub const LINEGATE_POLICY_CLOSE_MALFORMED: u32 = 0;
 /// Any refusal ends the session: for a gateway with effects outside.
 pub const LINEGATE_POLICY_CLOSE_ALL: u32 = 1;
