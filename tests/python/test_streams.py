@@ -245,3 +245,16 @@ def eight_threads(count: int) -> None:
     reader.join()
     assert seen == [list(range(count))] * 8
     assert len(strays) == 8 * ((count + 4) // 5)
+
+
+def test_who_is_told_of_refusals_is_a_plain_function() -> None:
+    async def later(refused: object) -> None: ...
+
+    for wrong, text in ((later, "on_refused is an `async def`"), ("stderr", "on_refused is a function, not a str")):
+        for begin in (
+            lambda given: linegate.wrap(io.BytesIO(), on_refused=given),
+            lambda given: linegate.pump(on_refused=given),
+            lambda given: linegate.Wire(io.BytesIO(), on_refused=given),
+        ):
+            with pytest.raises(linegate.UsageError, match=text):
+                begin(wrong)

@@ -22,7 +22,7 @@ from linegate._errors import ClosedError
 from linegate._gate import Gate, session
 from linegate._guard import Guard, Undo
 from linegate._stream import CHUNK, wrap
-from linegate._tell import OnRefused, tell, tell_refused
+from linegate._tell import OnRefused, hearer, tell
 from linegate._wire import Wire
 
 if TYPE_CHECKING:
@@ -199,7 +199,8 @@ def pump(*, on_refused: Optional[OnRefused] = None, **options: Unpack[Options]) 
     """
     if os.name != "posix":
         raise NotImplementedError("linegate.pump needs a POSIX system: its thread waits on two descriptors")
-    return Guard("linegate.pump", lambda undo: _begin_pump(undo, on_refused or tell_refused, options))
+    told = hearer(on_refused)
+    return Guard("linegate.pump", lambda undo: _begin_pump(undo, told, options))
 
 
 def _begin_pump(undo: Undo, on_refused: OnRefused, options: Options) -> Gate:

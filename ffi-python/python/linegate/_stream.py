@@ -8,7 +8,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from linegate._gate import Gate
-from linegate._tell import OnRefused, tell_refused
+from linegate._tell import OnRefused, hearer
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Unpack
@@ -111,4 +111,4 @@ def wrap(
         kind = "sys.stdin" if stream is sys.stdin else type(stream).__name__
         raise TypeError(f"wrap takes a binary stream: sys.stdin.buffer for one, not {kind}")
     made = Gate(**options) if gate is None else gate
-    return io.BufferedReader(GatedRaw(stream, made, on_refused or tell_refused, reply), CHUNK)
+    return io.BufferedReader(GatedRaw(stream, made, hearer(on_refused), reply), CHUNK)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Optional, Union
 
+from linegate._callables import checked
 from linegate._refused import Refused
 
 OnRefused = Callable[[Refused], object]
@@ -31,6 +32,14 @@ def tell(text: Union[str, bytes]) -> None:
             stderr.flush()
     except (OSError, ValueError):
         pass
+
+
+def hearer(on_refused: Optional[OnRefused]) -> OnRefused:
+    """Who is told of refusals: whom the caller names, or a person on standard error."""
+    if on_refused is None:
+        return tell_refused
+    checked(on_refused, "on_refused")
+    return on_refused
 
 
 def tell_refused(refused: Refused) -> None:

@@ -13,7 +13,7 @@ from linegate._errors import ClosedError, RefusedError, an, octets
 from linegate._gate import Gate
 from linegate._linegate import Message
 from linegate._options import Limits
-from linegate._tell import OnRefused, tell, tell_refused, writer
+from linegate._tell import OnRefused, hearer, tell, writer
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Unpack
@@ -49,16 +49,15 @@ class Wire(io.RawIOBase):
         super().__init__()
         if isinstance(stream, io.TextIOBase) or not hasattr(stream, "write"):
             raise TypeError(f"a wire writes to a binary stream, sys.stdout.buffer for one, not to {an(stream)}")
-        for name, told in (("on_refused", on_refused), ("on_stray", on_stray)):
-            if told is not None:
-                checked(told, name)
+        if on_stray is not None:
+            checked(on_stray, "on_stray")
         if gate is None:
             options.setdefault("sender", "server")
             options["policy"] = "continue"
             gate = Gate(**options)
         self._stream = stream
         self._gate = gate
-        self._on_refused = on_refused or tell_refused
+        self._on_refused = hearer(on_refused)
         self._on_stray = on_stray or _tell_stray
         self._lock = threading.RLock()
         # Of each thread the line that has no end yet; None where it is too long to have one.

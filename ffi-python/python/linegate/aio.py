@@ -19,7 +19,7 @@ from linegate._guard import AsyncGuard, Undo
 from linegate._linegate import Message
 from linegate._stdio import begin_stdout, replier
 from linegate._stream import CHUNK
-from linegate._tell import OnRefused, tell_refused
+from linegate._tell import OnRefused, hearer
 from linegate._wire import Wire
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Reader:
             raise TypeError(f"a reader takes an asyncio.StreamReader, not {type(stream).__name__}")
         self._stream = stream
         self._gate = Gate(**options) if gate is None else gate
-        self._on_refused = on_refused or tell_refused
+        self._on_refused = hearer(on_refused)
         self._reply = reply
 
     @property
