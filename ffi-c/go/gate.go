@@ -215,6 +215,12 @@ func (g *Gate) Close() error {
 	return nil
 }
 
+func (g *Gate) closed() bool {
+	g.lock.Lock()
+	defer g.lock.Unlock()
+	return g.pump == nil
+}
+
 // A Kind says what a message is.
 type Kind uint32
 

@@ -20,6 +20,8 @@ const chunk = 64 * 1024
 type Reader struct {
 	from    io.Reader
 	options Options
+	// Where replies go; nil where they go nowhere.
+	replies *outlet
 	buffer  []byte
 	// What the source said last.
 	failed error
@@ -34,13 +36,18 @@ type Reader struct {
 // NewReader puts a gate in front of a stream of lines.
 //
 // Read never gives an error for a refused line: it is told to OnRefusal, answered on Replies where an answer is due, and left
-// out. After a refusal that ends the session the stream gives io.EOF, as at its own end.
+// out. After a refusal that ends the session the stream gives io.EOF, as at its own end. A reply that didn't go out whole is Read's
+// error, and so it is of each reply that is due later: none of them goes out behind a part of another.
 func NewReader(from io.Reader, options Options) (*Reader, error) {
 	gate, err := NewGate(options)
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{from: from, options: options, gate: gate, buffer: make([]byte, chunk)}, nil
+	reader := &Reader{from: from, options: options, gate: gate, buffer: make([]byte, chunk)}
+	if options.Replies != nil {
+		reader.replies = &outlet{to: options.Replies}
+	}
+	return reader, nil
 }
 
 // Read reads accepted lines. It belongs to one goroutine at a time; Close may come from another.
@@ -65,9 +72,12 @@ func (r *Reader) Read(p []byte) (int, error) {
 			return 0, err
 		}
 		for _, refusal := range refusals {
-			if err := r.tell(refusal); err != nil {
-				return 0, err
+			if failed := r.tell(refusal); err == nil {
+				err = failed
 			}
+		}
+		if err != nil {
+			return 0, err
 		}
 	}
 }
@@ -135,11 +145,10 @@ func (r *Reader) tell(refusal *Refusal) error {
 	if r.options.OnRefusal != nil {
 		r.options.OnRefusal(refusal)
 	}
-	if r.options.Replies == nil || refusal.Reply == nil {
+	if r.replies == nil || refusal.Reply == nil {
 		return nil
 	}
-	_, err := r.options.Replies.Write(refusal.Reply)
-	return err
+	return r.replies.line(refusal.Reply)
 }
 
 // Close closes the source if it can be closed, and gives the gate's memory back. A Read that waits for a source which can't be
@@ -155,10 +164,41 @@ func (r *Reader) Close() error {
 	return errors.Join(err, r.gate.Close())
 }
 
+// An outlet is a stream that takes whole lines. It ends with the first that didn't go out whole, for the next would be glued to it.
+type outlet struct {
+	mutex sync.Mutex
+	to    io.Writer
+	// Why nothing goes out any more.
+	failed error
+}
+
+func (o *outlet) line(line []byte) error {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.failed != nil {
+		return o.failed
+	}
+	// Where Write panics it stays so.
+	o.failed = io.ErrShortWrite
+	length, err := o.to.Write(line)
+	if err == nil && length != len(line) {
+		err = io.ErrShortWrite
+	}
+	o.failed = err
+	return err
+}
+
+// fault is what the outlet ended with.
+func (o *outlet) fault() error {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.failed
+}
+
 // A Writer lets out whole lines that its gate accepts. It is safe for several goroutines: each line goes out in one write.
 type Writer struct {
 	mutex sync.Mutex
-	to    io.Writer
+	out   *outlet
 	gate  *Gate
 	// A line that isn't whole yet.
 	begun []byte
@@ -173,16 +213,26 @@ func NewWriter(to io.Writer, options Options) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Writer{to: to, gate: gate}, nil
+	return &Writer{out: &outlet{to: to}, gate: gate}, nil
 }
 
 // Write takes bytes up to their last line feed as lines, and keeps the rest for the next call. At the first line that is
 // refused it stops with its [Code]; lines before that went out, that line is gone, and nothing behind it was taken.
+//
+// Where the stream fails, or takes a part of a line (io.ErrShortWrite), the Writer ends: what is counted are the bytes before that
+// line, no further byte goes out, and each later Write gives 0 and the same error. After Close it gives 0 and os.ErrClosed.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
+	if w.gate.closed() {
+		return 0, os.ErrClosed
+	}
 	written := 0
 	for {
+		if err := w.out.fault(); err != nil {
+			w.begun = nil
+			return written, err
+		}
 		end := bytes.IndexByte(p[written:], '\n')
 		if end < 0 {
 			w.begun = append(w.begun, p[written:]...)
@@ -193,21 +243,18 @@ func (w *Writer) Write(p []byte) (int, error) {
 			line = append(w.begun, line...)
 			w.begun = w.begun[:0]
 		}
+		said, err := w.judge(line)
+		if said != nil {
+			if failed := w.out.line(said); failed != nil {
+				w.begun = nil
+				return written, errors.Join(err, failed)
+			}
+		}
 		written += end + 1
-		if err := w.line(line); err != nil {
+		if err != nil {
 			return written, err
 		}
 	}
-}
-
-// line judges one line and writes it.
-func (w *Writer) line(line []byte) error {
-	said, err := w.judge(line)
-	if said == nil {
-		return err
-	}
-	_, failed := w.to.Write(said)
-	return errors.Join(err, failed)
 }
 
 // judge gives what goes out, in C memory: the line, or beside an error what answers in its place.

@@ -71,7 +71,8 @@ func (t *Tracker) Reset() error {
 }
 
 // NewSession gates both ways of a server, in one session: a Reader of what its client says, and a Writer of what goes back. Refused
-// requests are answered through the Writer's wire, unless options say where, and so is a request whose answer is refused.
+// requests are answered through the Writer's wire, unless options say where, and so is a request whose answer is refused. Where a
+// line didn't go out whole, neither an answer nor a line of the Writer's follows it.
 func NewSession(from io.Reader, to io.Writer, options Options) (*Reader, *Writer, error) {
 	if options.FromServer {
 		return nil, nil, &OptionError{"direction", "a session is a server's: its input comes from the client"}
@@ -82,13 +83,14 @@ func NewSession(from io.Reader, to io.Writer, options Options) (*Reader, *Writer
 	if err != nil {
 		return nil, nil, err
 	}
-	if options.Replies == nil {
-		options.Replies = replies{writer}
-	}
 	reader, err := NewReader(from, options)
 	if err != nil {
 		writer.Close()
 		return nil, nil, err
+	}
+	if reader.replies == nil {
+		// Between two lines of the writer's own.
+		reader.replies = writer.out
 	}
 	if options.InFlight == 0 {
 		options.InFlight = inFlight
@@ -99,13 +101,4 @@ func NewSession(from io.Reader, to io.Writer, options Options) (*Reader, *Writer
 		return nil, nil, err
 	}
 	return reader, writer, nil
-}
-
-// replies puts lines of the library itself on a writer's wire, between two of its own.
-type replies struct{ writer *Writer }
-
-func (r replies) Write(line []byte) (int, error) {
-	r.writer.mutex.Lock()
-	defer r.writer.mutex.Unlock()
-	return r.writer.to.Write(line)
 }
