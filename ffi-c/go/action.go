@@ -18,23 +18,24 @@ func (e *Event) Tool() string {
 	return name
 }
 
-// call gives tool and arguments of a tools/call, or of another method none and its params.
+// call gives tool and arguments of a tools/call, or of another method none and its params: as the gate passed them.
 func (e *Event) call() (tool string, arguments json.RawMessage) {
-	arguments = e.Params
-	if e.Method == toolsCall && !e.plain() {
-		var params struct {
-			Name      string          `json:"name"`
-			Arguments json.RawMessage `json:"arguments"`
-		}
+	arguments = json.RawMessage(e.made.params)
+	if e.asksForTool() {
+		// A map has its names as they were written.
+		var params map[string]json.RawMessage
 		// The gate has seen to it that they are of these types.
-		_ = json.Unmarshal(e.Params, &params)
-		tool, arguments = params.Name, params.Arguments
+		_ = json.Unmarshal(arguments, &params)
+		_ = json.Unmarshal(params["name"], &tool)
+		arguments = params["arguments"]
 	}
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
 	}
 	return tool, arguments
 }
+
+func (e *Event) asksForTool() bool { return e.made.method == toolsCall && !e.plain() }
 
 // plain says whether the gate knows of no tools.
 func (e *Event) plain() bool { return e.gate != nil && e.gate.plain }
@@ -71,7 +72,7 @@ func (t Typed[T]) Arguments() T { return t.arguments }
 // since; and another error where T is no struct, or has in it what can't be held so: an interface, a map, bytes, an
 // embedded struct, itself.
 func ArgumentsOf[T any](event *Event) (Typed[T], error) {
-	if event == nil || event.Kind != Request && event.Kind != Notification {
+	if event == nil || event.made.kind != Request && event.made.kind != Notification {
 		return Typed[T]{}, Arguments
 	}
 	rows, err := shapeOf(reflect.TypeFor[T]())
@@ -79,8 +80,8 @@ func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 		return Typed[T]{}, err
 	}
 	tool, arguments := event.call()
-	name, target := event.Method, C.uint32_t(C.LINEGATE_TARGET_METHOD)
-	if event.Method == toolsCall && !event.plain() {
+	name, target := event.made.method, C.uint32_t(C.LINEGATE_TARGET_METHOD)
+	if event.asksForTool() {
 		name, target = tool, C.LINEGATE_TARGET_TOOL
 	}
 	asked := C.CString(name)

@@ -242,7 +242,8 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// An Event is a message that was accepted. Its bytes are copies: they stay what they are.
+// An Event is a message that was accepted. Its bytes are copies: they stay what they are. What is changed in its members changes
+// nothing of the call: [ArgumentsOf] and Tool read what the gate passed.
 type Event struct {
 	Kind     Kind
 	Sequence uint64
@@ -258,6 +259,13 @@ type Event struct {
 
 	gate   *Gate
 	ticket uint64
+	made   made
+}
+
+// made is what the gate passed, for what acts on it: the members above are anybody's to change.
+type made struct {
+	kind           Kind
+	method, params string
 }
 
 // do runs a function of the library on the event's gate; gives [StaleEvent] where there is none any more, and the refusal where
@@ -365,6 +373,7 @@ func (g *Gate) event(said *C.linegate_event) *Event {
 		Loosened: Switch(said.loosened),
 		gate:     g,
 		ticket:   uint64(said.ticket),
+		made:     made{Kind(said.kind), string(copied(said.method)), string(copied(said.params))},
 	}
 }
 
