@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -51,16 +52,29 @@ func (e *Event) Refuse(code Code) error {
 
 // A Typed holds the arguments of a call as a T. It can't be executed: only what [Typed.Authorize] gives can.
 type Typed[T any] struct {
-	event     *Event
-	tool      string
-	arguments T
+	event *Event
+	tool  string
+	// As they were written: each who asks for them gets a T that shares no memory with another's.
+	arguments string
+	// Whether the policy was asked; of all copies the same.
+	asked *atomic.Bool
 }
 
 // Tool is the name of the tool that is called; empty where it is another method.
 func (t Typed[T]) Tool() string { return t.tool }
 
-// Arguments are the call's.
-func (t Typed[T]) Arguments() T { return t.arguments }
+// Arguments are the call's, read anew each time: what is changed in them changes neither what the policy nor what the action gets.
+func (t Typed[T]) Arguments() T {
+	arguments, _ := t.read()
+	return arguments
+}
+
+func (t Typed[T]) read() (arguments T, err error) {
+	if t.event != nil {
+		err = json.Unmarshal([]byte(t.arguments), &arguments)
+	}
+	return arguments, err
+}
 
 // ArgumentsOf reads the arguments of a call as a T, a struct: of tools/call those of the tool, of another method its params.
 // They are held to T exactly: names in T's own case, no member that T doesn't have, at any level, and none missing but pointers
@@ -92,33 +106,68 @@ func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 	if err != nil {
 		return Typed[T]{}, err
 	}
-	typed := Typed[T]{event: event, tool: tool}
-	if err := json.Unmarshal(arguments, &typed.arguments); err != nil {
+	// The event is anybody's to overwrite.
+	own := &Event{gate: event.gate, ticket: event.ticket, made: event.made}
+	typed := Typed[T]{event: own, tool: tool, arguments: string(arguments), asked: new(atomic.Bool)}
+	if _, err := typed.read(); err != nil {
 		// A type that reads itself doesn't take it.
 		return Typed[T]{}, errors.Join(event.Refuse(Arguments), err)
 	}
 	return typed, nil
 }
 
-// Authorize asks the host's policy, once for each call, and records what it says.
+// Authorize asks the host's policy, once for each call, and records what it says. A policy that panics, or is nil, says no.
 //
 // The error is a *[Refusal] with [NotAuthorized] (503) where the policy says no; [AlreadyUsed] (504) where it was asked before for this
-// call, [StaleEvent] (904) where the gate was fed since.
-func (t Typed[T]) Authorize(policy func(tool string, arguments T) bool) (Authorized[T], error) {
+// call, be it that it hasn't answered yet; [StaleEvent] (904) where the gate was fed since.
+func (t Typed[T]) Authorize(policy func(tool string, arguments T) bool) (authorized Authorized[T], err error) {
 	if t.event == nil {
 		return Authorized[T]{}, StaleEvent
 	}
-	var allowed C.int32_t
-	if policy(t.tool, t.arguments) {
-		allowed = 1
+	if !t.asked.CompareAndSwap(false, true) {
+		return Authorized[T]{}, t.used()
 	}
-	err := t.event.do(func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status {
-		return C.linegate_authorize(pump.gate, ticket, allowed)
-	})
+	says := false
+	// Where the policy panics as well.
+	defer func() {
+		var allowed C.int32_t
+		if says {
+			allowed = 1
+		}
+		failed := t.event.do(func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status {
+			return C.linegate_authorize(pump.gate, ticket, allowed)
+		})
+		switch {
+		case err != nil:
+			err = errors.Join(failed, err)
+		case failed != nil:
+			err = failed
+		default:
+			authorized = Authorized[T]{typed: t}
+		}
+	}()
+	if policy == nil {
+		return Authorized[T]{}, nil
+	}
+	arguments, err := t.read()
 	if err != nil {
 		return Authorized[T]{}, err
 	}
-	return Authorized[T]{typed: t}, nil
+	says = policy(t.tool, arguments)
+	return Authorized[T]{}, nil
+}
+
+// used gives [AlreadyUsed], or [StaleEvent] where the event is over.
+func (t Typed[T]) used() error {
+	var none C.char
+	err := t.event.do(func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status {
+		// The call was made, so that it can't be again.
+		return C.lg_call(pump, ticket, C.LINEGATE_TARGET_METHOD, &none, nil, 0)
+	})
+	if errors.Is(err, StaleEvent) {
+		return StaleEvent
+	}
+	return AlreadyUsed
 }
 
 // An Authorized is a call that the policy allowed. Its members are nobody's to set: a value that was made by hand executes
@@ -129,7 +178,8 @@ type Authorized[T any] struct {
 
 // Execute runs the action with the call's tool and arguments, if this is the call's first time and no further input was fed.
 //
-// The error is the action's own, or [AlreadyUsed] (504), or [StaleEvent] (904); in the last two the action has not run.
+// The error is the action's own, or [AlreadyUsed] (504), or [StaleEvent] (904); in the last two the action has not run. What the policy
+// did to its arguments is not in those that the action gets.
 func (a Authorized[T]) Execute(action func(tool string, arguments T) error) error {
 	err := a.typed.event.do(func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status {
 		return C.linegate_authorized(pump.gate, ticket)
@@ -137,5 +187,10 @@ func (a Authorized[T]) Execute(action func(tool string, arguments T) error) erro
 	if err != nil {
 		return err
 	}
-	return action(a.typed.tool, a.typed.arguments)
+	arguments, err := a.typed.read()
+	if err != nil {
+		// A type that reads itself took them before.
+		return errors.Join(Arguments, err)
+	}
+	return action(a.typed.tool, arguments)
 }
