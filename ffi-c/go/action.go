@@ -78,13 +78,16 @@ func (t Typed[T]) read() (arguments T, err error) {
 
 // ArgumentsOf reads the arguments of a call as a T, a struct: of tools/call those of the tool, of another method its params.
 // They are held to T exactly: names in T's own case, no member that T doesn't have, at any level, and none missing but pointers
-// and those tagged omitempty or omitzero, which may be null too. Integers fit their width.
+// and those tagged omitempty or omitzero, which may be null too. Integers fit their width, and a json.Number is a number.
+//
+// A member whose type reads itself is held to no more than what it says: with UnmarshalJSON, as json.RawMessage and time.Time, to
+// any value that it takes, and with UnmarshalText to a string. It is asked for each T anew, so it is to say the same each time.
 //
 // The error is a *[Refusal] with [Arguments] (502) where they don't fit, or [NotGranted] (505) where the line passed only by a switch
 // that Options.Grant doesn't have: the call is refused, counted, and to be answered with the refusal's Reply. It is
 // [Arguments] alone where the message is no call, [AlreadyUsed] where it was asked before, [StaleEvent] where the gate was fed
 // since; and another error where T is no struct, or has in it what can't be held so: an interface, a map, bytes, an
-// embedded struct, itself.
+// array, an embedded struct, itself; two members of one name, or a name that encoding/json passes over; or where T reads itself.
 func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 	if event == nil || event.made.kind != Request && event.made.kind != Notification {
 		return Typed[T]{}, Arguments

@@ -1,9 +1,11 @@
 package linegate
 
 import (
+	"encoding/json"
 	"errors"
 	"reflect"
 	"testing"
+	"time"
 )
 
 // An event's members are anybody's; the call is the gate's.
@@ -141,5 +143,89 @@ func TestAPolicyThatPanicsOrIsNoneSaysNo(t *testing.T) {
 	var refusal *Refusal
 	if _, err := typed.Authorize(nil); !errors.Is(err, NotAuthorized) || !errors.As(err, &refusal) || refusal.Reply == nil {
 		t.Error(err)
+	}
+}
+
+type readsItself struct{ A int }
+
+func (r *readsItself) UnmarshalJSON([]byte) error { return nil }
+
+type readsText struct{ A int }
+
+func (r *readsText) UnmarshalText([]byte) error { return nil }
+
+// What encoding/json would read otherwise than the type looks.
+func TestTypesThatAreReadOtherwise(t *testing.T) {
+	type named struct {
+		A int `json:"B,omitempty"`
+		B int `json:",omitempty"`
+	}
+	gate := gateOf(t, Options{})
+	for name, err := range map[string]error{
+		"named":  fitsNot[named](t, gate),
+		"nested": fitsNot[struct{ In []*named }](t, gate),
+		"quote": fitsNot[struct {
+			A int `json:"a'b,omitempty"`
+		}](t, gate),
+		"backslash": fitsNot[struct {
+			A int `json:"a\\b,omitempty"`
+		}](t, gate),
+		"_META": fitsNot[struct {
+			A *int `json:"_META"`
+		}](t, gate),
+		"array": fitsNot[struct {
+			A [2]int `json:"a,omitempty"`
+		}](t, gate),
+		"array within": fitsNot[struct {
+			A [][1]string `json:"a,omitempty"`
+		}](t, gate),
+		"reads itself": fitsNot[readsItself](t, gate),
+		"reads text":   fitsNot[readsText](t, gate),
+		"time":         fitsNot[time.Time](t, gate),
+	} {
+		if err == nil || errors.Is(err, Arguments) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// As go vet complains of them, they can't be written here.
+	for _, tag := range []reflect.StructTag{`json:a`, `json: "a"`, `yaml:"a",json:"b"`, `json`} {
+		of := reflect.StructOf([]reflect.StructField{{Name: "A", Type: reflect.TypeFor[int](), Tag: tag}})
+		if _, err := shapeOf(of); err == nil {
+			t.Errorf("%s", tag)
+		}
+	}
+	for _, fields := range [][]reflect.StructField{
+		{{Name: "A", Type: reflect.TypeFor[int](), Tag: `json:"a"`}, {Name: "B", Type: reflect.TypeFor[int](), Tag: `json:"a"`}},
+		{{Name: "a", PkgPath: "linegate", Type: reflect.TypeFor[int](), Tag: `json:"a"`}},
+	} {
+		if _, err := shapeOf(reflect.StructOf(fields)); err == nil {
+			t.Error(fields)
+		}
+	}
+	// A member "-" is one.
+	type dash struct {
+		A int `json:"-,"`
+		B int `json:"-"`
+		C int `jsonschema:"the third" json:"c"`
+		D int `jsonschema:"the \"json\""`
+		e int
+	}
+	if got, err := fits[dash](t, gate, `{"-":1,"c":2,"D":3}`); err != nil || got != (dash{1, 0, 2, 3, 0}) {
+		t.Error(got, err)
+	}
+	if _, err := fits[dash](t, gate, `{"c":2,"D":3}`); !errors.Is(err, Arguments) {
+		t.Error(err)
+	}
+	type numbers struct {
+		N json.Number   `json:"n"`
+		M []json.Number `json:"m,omitempty"`
+	}
+	if got, err := fits[numbers](t, gate, `{"n":1.50,"m":[-2]}`); err != nil || got.N != "1.50" || got.M[0] != "-2" {
+		t.Error(got, err)
+	}
+	for _, text := range []string{`{"n":"1"}`, `{"n":1,"m":["2"]}`, `{"n":null}`, `{"n":""}`} {
+		if _, err := fits[numbers](t, gate, text); !errors.Is(err, Arguments) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

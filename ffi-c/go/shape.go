@@ -9,8 +9,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 	"unsafe"
 )
 
@@ -27,6 +29,7 @@ var shapes sync.Map
 var (
 	unmarshaler     = reflect.TypeFor[json.Unmarshaler]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+	number          = reflect.TypeFor[json.Number]()
 )
 
 // shapeOf gives the rows of a struct type. An error says which type in it has none.
@@ -46,6 +49,9 @@ func newShape(of reflect.Type, within []reflect.Type) (shape, error) {
 	if of.Kind() != reflect.Struct {
 		return shape{}, fmt.Errorf("%s is no struct", of)
 	}
+	if pointer := reflect.PointerTo(of); len(within) == 0 && (pointer.Implements(unmarshaler) || pointer.Implements(textUnmarshaler)) {
+		return shape{}, fmt.Errorf("%s reads itself", of)
+	}
 	for _, outer := range within {
 		if outer == of {
 			return shape{}, fmt.Errorf("%s holds itself", of)
@@ -53,18 +59,32 @@ func newShape(of reflect.Type, within []reflect.Type) (shape, error) {
 	}
 	within = append(within, of)
 	var rows []C.linegate_member
+	names := map[string]string{}
 	for at := range of.NumField() {
 		field := of.Field(at)
-		name, flags, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "-" && flags == "" || !field.IsExported() && !field.Anonymous {
+		tag, tagged := field.Tag.Lookup("json")
+		name, flags, _ := strings.Cut(tag, ",")
+		switch {
+		case tag == "-":
 			continue
-		}
-		if field.Anonymous {
+		case field.Anonymous:
 			return shape{}, fmt.Errorf("%s is embedded: its members need a name", field.Name)
-		}
-		if name == "" {
+		case !field.IsExported() && tagged:
+			return shape{}, fmt.Errorf("%s has a name in JSON, but isn't exported", field.Name)
+		case !field.IsExported():
+			continue
+		case !tagged && spoilt(field.Tag), !readable(name):
+			return shape{}, fmt.Errorf("%s: encoding/json doesn't read its tag `%s`", field.Name, field.Tag)
+		case name == "":
 			name = field.Name
 		}
+		if strings.EqualFold(name, "_meta") && name != "_meta" {
+			return shape{}, fmt.Errorf("%s: encoding/json takes _meta for it", field.Name)
+		}
+		if other, taken := names[name]; taken {
+			return shape{}, fmt.Errorf("%s and %s are both %q", other, field.Name, name)
+		}
+		names[name] = field.Name
 		row, err := rowOf(field.Type, within)
 		if err != nil {
 			return shape{}, fmt.Errorf("%s: %w", field.Name, err)
@@ -83,6 +103,24 @@ func newShape(of reflect.Type, within []reflect.Type) (shape, error) {
 	return inC(rows), nil
 }
 
+// wellFormed is a tag that reflect reads to its end.
+var wellFormed = regexp.MustCompile(`^( *[^ ",:\x00-\x1f\x7f]+:"(\\.|[^"\\])*")* *$`)
+
+// spoilt says whether a tag without a name for JSON looks as if it had one.
+func spoilt(tag reflect.StructTag) bool {
+	return strings.Contains(string(tag), "json") && !wellFormed.MatchString(string(tag))
+}
+
+// readable says whether encoding/json takes a name in a tag; another it leaves out without a word.
+func readable(name string) bool {
+	for _, char := range name {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", char) && !unicode.IsLetter(char) && !unicode.IsDigit(char) {
+			return false
+		}
+	}
+	return true
+}
+
 // inC copies rows to C memory. A struct without members is a pointer all the same, for NULL would be any.
 func inC(rows []C.linegate_member) shape {
 	first := (*C.linegate_member)(C.calloc(C.size_t(len(rows)+1), C.size_t(unsafe.Sizeof(C.linegate_member{}))))
@@ -99,6 +137,10 @@ func rowOf(of reflect.Type, within []reflect.Type) (C.linegate_member, error) {
 		row, err := rowOf(of.Elem(), within)
 		row.optional = 1
 		return row, err
+	case of == number:
+		// It would take a string as well.
+		row._type = C.LINEGATE_TYPE_NUMBER
+		return row, nil
 	case pointer.Implements(unmarshaler):
 		// It reads any value itself.
 		return row, nil
@@ -127,7 +169,9 @@ func rowOf(of reflect.Type, within []reflect.Type) (C.linegate_member, error) {
 		inner, err := newShape(of, within)
 		row._type, row.members, row.members_len = C.LINEGATE_TYPE_OBJECT, inner.rows, inner.len
 		return row, err
-	case reflect.Slice, reflect.Array:
+	case reflect.Array:
+		return row, fmt.Errorf("%s has a length, of which encoding/json reads more and less: take a slice", of)
+	case reflect.Slice:
 		if of.Elem().Kind() == reflect.Uint8 {
 			return row, fmt.Errorf("%s is bytes: take a string", of)
 		}
