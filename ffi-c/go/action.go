@@ -15,6 +15,9 @@ const toolsCall = "tools/call"
 
 // Tool is the name of the tool that a tools/call request asks for; empty for other messages.
 func (e *Event) Tool() string {
+	if e == nil {
+		return ""
+	}
 	name, _ := e.call()
 	return name
 }

@@ -6,6 +6,7 @@ import "C"
 import (
 	"io"
 	"runtime"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -99,13 +100,16 @@ func (o *Options) raw() (options *C.linegate_options, free func(), err error) {
 		blocks = append(blocks, block)
 		return block
 	}
-	names := func(list []string) (**C.char, C.size_t) {
+	names := func(option string, list []string) (**C.char, C.size_t) {
 		if len(list) == 0 {
 			return nil, 0
 		}
 		first := (**C.char)(take(C.calloc(C.size_t(len(list)), C.size_t(unsafe.Sizeof((*C.char)(nil))))))
 		entries := unsafe.Slice(first, len(list))
 		for at, name := range list {
+			if strings.ContainsRune(name, 0) {
+				err = &OptionError{option, "a name has no NUL in it"}
+			}
 			entries[at] = (*C.char)(take(unsafe.Pointer(C.CString(name))))
 		}
 		return first, C.size_t(len(list))
@@ -149,9 +153,9 @@ func (o *Options) raw() (options *C.linegate_options, free func(), err error) {
 	} else {
 		options.max_replies = number("max_replies", o.MaxReplies)
 	}
-	options.methods, options.methods_len = names(o.Methods)
-	options.result_types, options.result_types_len = names(o.ResultTypes)
-	options.versions, options.versions_len = names(o.Versions)
+	options.methods, options.methods_len = names("methods", o.Methods)
+	options.result_types, options.result_types_len = names("result_types", o.ResultTypes)
+	options.versions, options.versions_len = names("versions", o.Versions)
 	for at, value := range o.AuditKey {
 		options.audit_key[at] = C.uint8_t(value)
 	}
@@ -205,6 +209,9 @@ func NewGate(options Options) (*Gate, error) {
 
 // Close gives the gate's memory back. What its events gave out stays.
 func (g *Gate) Close() error {
+	if g.none() {
+		return Closed
+	}
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	if g.pump != nil {
@@ -215,7 +222,13 @@ func (g *Gate) Close() error {
 	return nil
 }
 
+// none says whether it is no gate at all: nil, or made by hand.
+func (g *Gate) none() bool { return g == nil || g.lock == nil }
+
 func (g *Gate) closed() bool {
+	if g.none() {
+		return true
+	}
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	return g.pump == nil
@@ -295,6 +308,9 @@ func (e *Event) do(call func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_stat
 // The event is nil where no line has ended. The error is a *[Refusal] where a line was refused: go on, unless it Closes. It
 // is [Closed] where the session is over.
 func (g *Gate) Feed(input []byte) (consumed int, event *Event, err error) {
+	if g.none() {
+		return 0, nil, Closed
+	}
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	if g.pump == nil {
@@ -316,6 +332,9 @@ func (g *Gate) Feed(input []byte) (consumed int, event *Event, err error) {
 
 // Finish says that the input has ended. The error is a *[Refusal] (104) where it ended inside a line.
 func (g *Gate) Finish() error {
+	if g.none() {
+		return Closed
+	}
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	if g.pump == nil {
@@ -334,6 +353,9 @@ func (g *Gate) Finish() error {
 
 // Reset begins a new session with the same options.
 func (g *Gate) Reset() error {
+	if g.none() {
+		return Closed
+	}
 	g.lock.Lock()
 	defer g.lock.Unlock()
 	if g.pump == nil {

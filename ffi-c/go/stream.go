@@ -16,6 +16,11 @@ import (
 // chunk is how much a Reader reads at once: one call of the C library for as much.
 const chunk = 64 * 1024
 
+// tries is how often in a row a source may give nothing.
+const tries = 100
+
+var errCount = errors.New("linegate: the source says that it read fewer bytes than none, or more than it was given room for")
+
 // A Reader hands on the lines that its gate accepts, each with one line feed, and nothing else.
 type Reader struct {
 	from    io.Reader
@@ -39,6 +44,9 @@ type Reader struct {
 // out. After a refusal that ends the session the stream gives io.EOF, as at its own end. A reply that didn't go out whole is Read's
 // error, and so it is of each reply that is due later: none of them goes out behind a part of another.
 func NewReader(from io.Reader, options Options) (*Reader, error) {
+	if from == nil {
+		return nil, &OptionError{"from", "it is a stream to read, not nil"}
+	}
 	gate, err := NewGate(options)
 	if err != nil {
 		return nil, err
@@ -50,12 +58,16 @@ func NewReader(from io.Reader, options Options) (*Reader, error) {
 	return reader, nil
 }
 
-// Read reads accepted lines. It belongs to one goroutine at a time; Close may come from another.
+// Read reads accepted lines. It belongs to one goroutine at a time; Close may come from another. A source that gives neither
+// bytes nor an error a hundred times in a row ends it with io.ErrNoProgress.
 func (r *Reader) Read(p []byte) (int, error) {
+	if r == nil || r.from == nil {
+		return 0, os.ErrClosed
+	}
 	if len(p) == 0 {
 		return 0, nil
 	}
-	for {
+	for empty := 0; ; {
 		if length, err := r.take(p); length > 0 || err != nil {
 			return length, err
 		}
@@ -66,6 +78,16 @@ func (r *Reader) Read(p []byte) (int, error) {
 		}
 		if !ended {
 			length, r.failed = r.from.Read(r.buffer)
+			if length < 0 || length > len(r.buffer) {
+				length, r.failed = 0, errCount
+			}
+			empty++
+			if length > 0 {
+				empty = 0
+			}
+			if empty == tries && r.failed == nil {
+				r.failed = io.ErrNoProgress
+			}
 		}
 		refusals, err := r.judge(r.buffer[:length], ended)
 		if err != nil {
@@ -154,6 +176,9 @@ func (r *Reader) tell(refusal *Refusal) error {
 // Close closes the source if it can be closed, and gives the gate's memory back. A Read that waits for a source which can't be
 // closed ends with the source's next bytes.
 func (r *Reader) Close() error {
+	if r == nil || r.from == nil {
+		return os.ErrClosed
+	}
 	var err error
 	if closer, ok := r.from.(io.Closer); ok {
 		err = closer.Close()
@@ -207,6 +232,9 @@ type Writer struct {
 // NewWriter puts a gate in front of what writes to the wire: of a server unless options say FromClient. A line that is refused ends
 // nothing, whatever the policy.
 func NewWriter(to io.Writer, options Options) (*Writer, error) {
+	if to == nil {
+		return nil, &OptionError{"to", "it is a stream to write to, not nil"}
+	}
 	options.FromServer = !options.FromClient
 	options.Policy = PolicyContinue
 	gate, err := NewGate(options)
@@ -222,6 +250,9 @@ func NewWriter(to io.Writer, options Options) (*Writer, error) {
 // Where the stream fails, or takes a part of a line (io.ErrShortWrite), the Writer ends: what is counted are the bytes before that
 // line, no further byte goes out, and each later Write gives 0 and the same error. After Close it gives 0 and os.ErrClosed.
 func (w *Writer) Write(p []byte) (int, error) {
+	if w == nil || w.out == nil {
+		return 0, os.ErrClosed
+	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.gate.closed() {
@@ -273,10 +304,18 @@ func (w *Writer) judge(line []byte) ([]byte, error) {
 }
 
 // Gate is the writer's own, for a [Tracker]; it isn't to be fed.
-func (w *Writer) Gate() *Gate { return w.gate }
+func (w *Writer) Gate() *Gate {
+	if w == nil {
+		return nil
+	}
+	return w.gate
+}
 
 // Close gives the gate's memory back. A line that was begun never goes out: the error says so.
 func (w *Writer) Close() error {
+	if w == nil || w.out == nil {
+		return os.ErrClosed
+	}
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	begun := len(w.begun)

@@ -122,3 +122,109 @@ func TestAClosedWriterTakesNothing(t *testing.T) {
 		t.Error(wire.String())
 	}
 }
+
+func TestNothingIsAnError(t *testing.T) {
+	from, to := strings.NewReader(""), io.Discard
+	for option, make := range map[string]func() error{
+		"from":    func() error { _, err := NewReader(nil, Options{}); return err },
+		"to":      func() error { _, err := NewWriter(nil, Options{}); return err },
+		"from, 2": func() error { _, _, err := NewSession(nil, to, Options{}); return err },
+		"to, 2":   func() error { _, _, err := NewSession(from, nil, Options{}); return err },
+	} {
+		var wrong *OptionError
+		if err := make(); !errors.As(err, &wrong) || !strings.HasPrefix(option, wrong.Option) {
+			t.Errorf("%s: %v", option, err)
+		}
+	}
+	gate := gateOf(t, Options{})
+	for _, pair := range [][2]*Gate{{nil, nil}, {gate, nil}, {nil, gate}} {
+		if _, err := NewTracker(pair[0], pair[1], 1); !errors.Is(err, BadOptions) {
+			t.Error(err)
+		}
+	}
+	if _, err := NewTracker(gate, new(Gate), 1); !errors.Is(err, Closed) {
+		t.Error(err)
+	}
+	for _, one := range []*Reader{nil, {}} {
+		if n, err := one.Read(make([]byte, 1)); n != 0 || !errors.Is(err, os.ErrClosed) || !errors.Is(one.Close(), os.ErrClosed) {
+			t.Error(n, err)
+		}
+	}
+	for _, one := range []*Writer{nil, {}} {
+		if n, err := one.Write([]byte(answer)); n != 0 || !errors.Is(err, os.ErrClosed) || !errors.Is(one.Close(), os.ErrClosed) || one.Gate() != nil {
+			t.Error(n, err)
+		}
+	}
+	for _, one := range []*Gate{nil, {}} {
+		n, event, err := one.Feed([]byte(ping))
+		if n != 0 || event != nil || err != Closed || one.Finish() != Closed || one.Reset() != Closed || one.Close() != Closed {
+			t.Error(n, event, err)
+		}
+	}
+	for _, one := range []*Tracker{nil, {}} {
+		if client, server, late := one.Count(); client != 0 || server != 0 || late != 0 || one.Reset() != Closed {
+			t.Error(client, server, late)
+		}
+	}
+	var event *Event
+	if event.Tool() != "" || event.Refuse(UnknownTool) != StaleEvent {
+		t.Error("an event that is none")
+	}
+}
+
+// idle gives nothing so many times, then a line, for ever; or says that it read what it can't have.
+type idle struct{ times, length, asked int }
+
+func (i *idle) Read(p []byte) (int, error) {
+	i.asked++
+	if i.length != 0 {
+		return i.length, nil
+	}
+	if i.times < 0 || i.asked%(i.times+1) != 0 {
+		return 0, nil
+	}
+	return copy(p, ping), nil
+}
+
+func TestASourceThatGivesNothing(t *testing.T) {
+	for _, length := range []int{0, -1, chunk + 1} {
+		source := &idle{times: -1, length: length}
+		reader, err := NewReader(source, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, asked := io.ErrNoProgress, 100
+		if length != 0 {
+			want, asked = errCount, 1
+		}
+		for range 2 {
+			if n, err := reader.Read(make([]byte, 9)); n != 0 || !errors.Is(err, want) || source.asked != asked {
+				t.Error(n, err, source.asked)
+			}
+		}
+		reader.Close()
+	}
+	// Patience, as long as something comes.
+	reader, err := NewReader(&idle{times: 99}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if _, err := io.ReadFull(reader, make([]byte, 10*len(ping))); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNamesHaveNoNUL(t *testing.T) {
+	for option, options := range map[string]Options{
+		"methods":      {Methods: []string{"vendor/own", "vendor/other\x00more"}},
+		"result_types": {ResultTypes: []string{"own\x00"}},
+		"versions":     {Versions: []string{"2026-07-28\x00"}},
+	} {
+		_, err := NewGate(options)
+		var wrong *OptionError
+		if !errors.As(err, &wrong) || wrong.Option != option || !strings.Contains(wrong.Text, "NUL") {
+			t.Errorf("%s: %v", option, err)
+		}
+	}
+}

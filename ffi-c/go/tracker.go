@@ -22,8 +22,15 @@ const inFlight = 1024
 // NewTracker makes the two gates judge each line in its session as well (451 to 459): client judges the client's lines, server the
 // server's; they are of one revision. From then on a feed of one waits for one of the other.
 //
-// The error is [BadOptions] where the gates don't make a session, or have one, or requests is below 1; [Closed] where one is closed.
+// The error is [BadOptions] where a gate is nil, the gates don't make a session, or have one, or requests is below 1; [Closed] where one
+// is closed.
 func NewTracker(client, server *Gate, requests int) (*Tracker, error) {
+	if client == nil || server == nil {
+		return nil, BadOptions
+	}
+	if client.none() || server.none() {
+		return nil, Closed
+	}
 	if client == server || client.tracker != nil || server.tracker != nil {
 		return nil, BadOptions
 	}
@@ -51,8 +58,14 @@ func NewTracker(client, server *Gate, requests int) (*Tracker, error) {
 	return tracker, nil
 }
 
+// none says whether it is no tracker at all: nil, or made by hand.
+func (t *Tracker) none() bool { return t == nil || t.tracker == nil }
+
 // Count gives how many requests of each side wait for their answers, and how many answers came to requests that had been cancelled.
 func (t *Tracker) Count() (client, server int, late uint64) {
+	if t.none() {
+		return 0, 0, 0
+	}
 	var fromClient, fromServer C.size_t
 	var lateOnes C.uint64_t
 	t.client.lock.Lock()
@@ -64,6 +77,9 @@ func (t *Tracker) Count() (client, server int, late uint64) {
 
 // Reset forgets the session. Reset both gates with it.
 func (t *Tracker) Reset() error {
+	if t.none() {
+		return Closed
+	}
 	t.client.lock.Lock()
 	defer t.client.lock.Unlock()
 	defer runtime.KeepAlive(t)

@@ -127,7 +127,7 @@ func TestASessionOfAServer(t *testing.T) {
 	if _, _, err := NewSession(nil, nil, Options{FromServer: true}); !errors.Is(err, BadOptions) {
 		t.Error(err)
 	}
-	if _, _, err := NewSession(nil, nil, Options{InFlight: -1}); !errors.Is(err, BadOptions) {
+	if _, _, err := NewSession(strings.NewReader(""), io.Discard, Options{InFlight: -1}); !errors.Is(err, BadOptions) {
 		t.Error(err)
 	}
 }
