@@ -62,8 +62,8 @@ def build(record_file: str) -> Server:
     async def slow(context: Context) -> str:
         """Tells its request id by progress, so that a client can cancel it."""
         note("slow begins")
-        await context.report_progress(0, SLOW_SECONDS, str(context.request_id))
         try:
+            await context.report_progress(0, SLOW_SECONDS, str(context.request_id))
             await anyio.sleep(SLOW_SECONDS)
         except anyio.get_cancelled_exc_class():
             note("slow cancelled")
