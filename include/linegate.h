@@ -55,13 +55,15 @@
 //   code. It never sets errno, prints, allocates (but for linegate_new) or keeps a pointer to the caller's memory (but to
 //   the storage that it was given to keep, and to a table for linegate_call while the event lives).
 // - Structs that a caller fills or lets fill begin with their size, so that both sides may grow: set it to sizeof, in each
-//   row of a table too.
+//   row of a table too. Of a size that no version of the header gave them they count as not set (903): one below that of the
+//   first version, or above 4096.
 // - Storage is the caller's. Slices of an event lie in the gate's storage and live as long as the event, which is over, with its
 //   ticket and its refusal, at the gate's next one: linegate_feed, linegate_finish, linegate_reset, linegate_check_line or
 //   linegate_write_... of the same gate. linegate_call, linegate_refuse and linegate_authorize leave it.
 // - A gate, with its tracker, belongs to one thread at a time. Gates share nothing: there may be any number.
 // - A pointer is to be good for what is read or written through it. NULL and misaligned pointers are told (901), and so
-//   are calls that make no sense in their order (904); pointers to other things can't be.
+//   are calls that make no sense in their order (904); pointers to other things can't be. NULL is good beside a length of 0
+//   alone, and of bytes no length beyond PTRDIFF_MAX is (901).
 // - 999 says that the library failed. No caller can bring that about; end the session. A panic of the library never
 //   passes a function: the bare build has no path to one, the hosted one catches it.
 // - Functions of the hosted library (linegate_new, linegate_free, linegate_guard_stdout, linegate_release_stdout) are
@@ -245,7 +247,8 @@
 // A tool, by the name in tools/call of MCP.
 #define LINEGATE_TARGET_TOOL 0
 
-// Any other method, by its name; its params, _meta aside, are the arguments.
+// Any other method, by its name; its params are the arguments. Their _meta is none of them: it is the protocol's. But under
+// LINEGATE_REVISION_JSONRPC, which has no tools, _meta is a member like any, and tools/call a method like any.
 #define LINEGATE_TARGET_METHOD 1
 
 // Objects and arrays that the rows of a table may nest in each other.
@@ -316,8 +319,8 @@ typedef struct linegate_options {
     uint8_t audit_key[16];
 } linegate_options;
 
-// Bytes that belong to somebody else; not NUL-terminated. Absent: `data` NULL, `len` 0. Those of an event lie in the
-// gate's storage, never in the caller's input, and live as long as the event.
+// Bytes that belong to somebody else; not NUL-terminated. Absent: `data` NULL, `len` 0; where one is given to the library, `data`
+// NULL is enough. Those of an event lie in the gate's storage, never in the caller's input, and live as long as the event.
 typedef struct linegate_slice {
     // The first of them.
     const char *data;
@@ -360,7 +363,7 @@ typedef struct linegate_event {
     struct linegate_slice result;
     // The error object, likewise.
     struct linegate_slice error;
-    // Of a refused line: the byte that the verdict is about, counted from the line's start.
+    // Of a refused line: the byte that the verdict is about, counted from the line's start, wherever the input was cut.
     size_t offset;
     // Bytes of the line before its line feed, a carriage return counted; of a line that was refused before its end, those up
     // to the decision.
@@ -437,17 +440,20 @@ typedef struct linegate_member {
     // Its name, NUL-terminated UTF-8; of the elements of an array NULL.
     const char *name;
     // LINEGATE_TYPE_... that its value must have: LINEGATE_TYPE_INTEGER for a number without fraction and exponent,
-    // LINEGATE_TYPE_NONE for a value of any type.
+    // LINEGATE_TYPE_NONE for a value of any type. A null that one of LINEGATE_TYPE_NONE or LINEGATE_TYPE_NULL takes is there, but
+    // among the values of linegate_call it is absent like any null.
     uint32_t type;
     // 1 where it may be missing or null, which are the same, else 0.
     uint32_t optional;
-    // The least value of an integer. min and max of 0: any of 64 bits.
+    // The least value of a LINEGATE_TYPE_INTEGER. min and max of 0: any of 64 bits. Of another type 0.
     int64_t min;
-    // Its largest value.
+    // Its largest value, not below min. Of another type 0.
     int64_t max;
-    // Of an object its members; of an array one row, for each of its elements. NULL: any.
+    // Of an object its members, each of another name; of an array one row, for each of its elements. NULL: any. Of another
+    // type NULL.
     const struct linegate_member *members;
-    // How many. An object whose members pointer is NULL may have any members; one of 0 members beside a pointer that isn't, none.
+    // How many; 0 beside NULL. An object whose members pointer is NULL may have any members; one of 0 members beside a pointer
+    // that isn't, none.
     size_t members_len;
 } linegate_member;
 
@@ -455,7 +461,7 @@ typedef struct linegate_member {
 typedef struct linegate_action {
     // sizeof(linegate_action).
     size_t size;
-    // Its name, NUL-terminated UTF-8.
+    // Its name, NUL-terminated UTF-8. No other row of its target has the same.
     const char *name;
     // LINEGATE_TARGET_...
     uint32_t target;
@@ -731,6 +737,10 @@ size_t linegate_storage_align(void);
 // Makes a gate in storage of the caller's. There is nothing to free: the gate is gone when the storage is. It must not be
 // moved; while the gate is used the storage is the gate's alone.
 //
+// Tickets begin at a number of the storage's place and options.audit_key. So a gate that is made where another lay, with the
+// same key, gives the same tickets again, and takes one that the other gave for its own: forget them, or give another key (a
+// hosted library draws one where it is all zero). linegate_reset needs neither: its tickets count on.
+//
 // Returns: 0, and the gate in *gate; 901 where an argument, or a name in the options, is NULL or the storage is misaligned;
 // 902 where it is shorter than linegate_storage_size says; 903 where an option can't have its value; 999 where a hosted
 // library finds no randomness. *gate is NULL then.
@@ -744,11 +754,13 @@ linegate_status linegate_init(void *storage,
 // Judges input up to the end of one line at most; call it again with the rest until all is consumed.
 //
 // data may be NULL where len is 0. *consumed is how many bytes are dealt with; beside a refusal that came before its line's
-// end it may be 0, and the next call goes on. Every call ends what the event before it lent, its ticket included.
+// end it may be 0, and the next call goes on. So it may be less than event->offset, which counts from the line's start, and
+// bytes of the line may have come in calls before. Every call but one that gives 901 or 903 ends what the event before it
+// lent, its ticket included.
 //
 // Returns: 0, a line was accepted; 1, no line has ended; 101 to 459, a line was refused, and has had no effect; 905, the
 // session is over and the input was consumed unread; 901 where gate, consumed, event, or data of some length is NULL or
-// misaligned; 903 where event->size was not set (nothing is consumed then).
+// misaligned; 903 where event->size was not set (nothing is consumed then, and the event before lives on).
 // Owner: the input stays the caller's and isn't kept; the event lends from the gate's storage until the gate's next event.
 // Thread: one at a time for each gate.
 linegate_status linegate_feed(struct linegate *gate,
@@ -881,15 +893,20 @@ linegate_status linegate_boolean(struct linegate_slice value, int32_t *boolean);
 // else is among them. A call that is refused is refused like a line: counted, in the audit, ending the session where the
 // policy wants it, and answered by linegate_reply; linegate_refusal tells the rest.
 //
-// The rows are compared in order, and the first of a name counts. Of tools/call the table has the tools, never the method itself.
-// values may be NULL where values_len is 0: nothing is written then.
+// Of tools/call of MCP the table has the tools, never the method itself. values may be NULL where values_len is 0: nothing is
+// written then, and no length is too small (902).
 //
-// Returns: 0, and the row's place in *which; 2, the message asks for nothing in the table (a response, a batch, a method that is no
-// row): it is the host's; 505, the line passed only by a switch that options.grant doesn't have; 501, there is no such tool;
-// 502, the arguments don't fit; 504, it was asked before, or decided; 904, the ticket is 0, or its event is over; 901 where gate,
-// which, a table of some length or a name is NULL or misaligned; 902 where values is shorter than the row's members; 903
-// where a row that was read has a value that it can't have, or the rows nest deeper than LINEGATE_MAX_NESTING. But at 0 *which is
-// actions_len, and each value is absent.
+// A table that is not in order is a fault of the program, never the client's. Each call looks at the rows of the table, and,
+// before it looks at any argument, at all that the row asked for holds (which takes longer with the square of the members of
+// an object: have tens of them, not thousands). 901, 902 and 903 refuse nothing: linegate_call may be asked again, or
+// linegate_refuse; but a yes of linegate_authorize allows nothing then (503).
+//
+// Returns: 0, and the row's place in *which; 2, the message asks for nothing in the table (a response, a batch, a method that
+// is no row): it is the host's; 505, the line passed only by a switch that options.grant doesn't have; 501, there is no such
+// tool; 502, the arguments don't fit; 504, it was asked before, or decided; 904, the ticket is 0, or its event is over; 901
+// where gate, which, a table, values or members of some length, or a name is NULL or misaligned; 902 where values_len isn't 0
+// and less than the row's members; 903 where a row has a value that it can't have, two rows are of one name, or the rows nest
+// deeper than LINEGATE_MAX_NESTING (one that holds itself does). But at 0 *which is actions_len, and each value is absent.
 // Owner: the values lie in the gate's storage, and live as long as the event. Thread: one at a time for each gate.
 linegate_status linegate_call(struct linegate *gate,
                               uint64_t ticket,
@@ -919,12 +936,13 @@ linegate_status linegate_refuse(struct linegate *gate,
 // the one place that holds the host's policy; there is one decision for each message. With linegate_call before it, the policy
 // sees arguments that fit.
 //
-// A no, and a yes to a line that passed only by a switch that options.grant doesn't have, is a refusal as that of linegate_call:
-// linegate_reply answers it. A response asks for nothing, and what a batch asks for is not executed: whatever the host says,
-// both are denied, and no reply is due. Where actions are asked for, leave batches refused.
+// A no, and a yes to a line that passed only by a switch that options.grant doesn't have, is a refusal as that of
+// linegate_call: linegate_reply answers it. So is a yes where linegate_call was asked about the message and came to 901, 902,
+// 903 or 999: nobody has seen arguments that fit. A response asks for nothing, and what a batch asks for is not executed:
+// whatever the host says, both are denied, and no reply is due. Where actions are asked for, leave batches refused.
 //
-// Returns: 0, it is allowed; 503, it is denied; 505, it is denied for the switch; 504, it was decided before; 904, the ticket is
-// 0 or not that of the last event; 901. Thread: one at a time for each gate.
+// Returns: 0, it is allowed; 503, it is denied, by the host or as above; 505, it is denied for the switch; 504, it was decided
+// before; 904, the ticket is 0 or not that of the last event; 901. Thread: one at a time for each gate.
 linegate_status linegate_authorize(struct linegate *gate,
                                    uint64_t ticket,
                                    int32_t allowed);
@@ -947,9 +965,12 @@ size_t linegate_tracker_size(size_t in_flight);
 // server's, both of the same revision of MCP or both of LINEGATE_REVISION_AUTO. From then on linegate_feed and the writer judge
 // each line in its session as well (451 to 459). Where one gate has closed, the host stops both.
 //
+// A gate is in one session as long as it is there: linegate_tracker_reset begins a new one with the same gates, and
+// linegate_init makes a gate that is in none.
+//
 // Returns: 0, and the tracker in *tracker; 901 where an argument is NULL or misaligned; 902 where the storage is shorter than
-// linegate_tracker_size says; 903 where in_flight is 0, or the two gates don't make a session. *tracker is NULL then, and
-// the gates stay as they are.
+// linegate_tracker_size says; 903 where in_flight is 0, or the two gates don't make a session; 904 where one of them is in a
+// session, be it of a tracker in the same place. *tracker is NULL then, and gates, session and storage stay as they are.
 // Owner: the caller owns the storage, and keeps it until the last call with either gate. Thread: the tracker and its two gates
 // belong to one thread at a time.
 linegate_status linegate_tracker_init(void *storage,
@@ -977,8 +998,9 @@ linegate_status linegate_tracker_count(const struct linegate_tracker *tracker,
 // response that was composed elsewhere. gate judges what goes out: of a server one of LINEGATE_FROM_SERVER, for this use alone,
 // with LINEGATE_POLICY_CONTINUE if a refused line shall not end it. With a tracker the line is judged in its session.
 //
-// *len is the length of the line, its line feed counted; where out is too small, the length that suffices; 0 where the line
-// is refused: send *len bytes, and never a byte of a line that was refused. The line itself must not lie in out.
+// *len is the length of the line, its line feed counted; where out is too small, the length that suffices; 0 where the line is
+// refused: send *len bytes, and never a byte of a line that was refused. The line itself must not lie in out. line may be NULL
+// where line_len is 0, and out where cap is 0.
 //
 // Returns: 0; 101 to 459, the line is refused (207 too where it holds a line feed or more than one value); 902; 904, the gate stands
 // inside a line that was fed to it; 905, it is closed; 901.

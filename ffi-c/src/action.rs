@@ -12,7 +12,7 @@ use crate::status::{
     LINEGATE_NOT_AUTHORIZED, LINEGATE_NULL_ARGUMENT, LINEGATE_OK, LINEGATE_STALE_EVENT, LINEGATE_UNKNOWN_TOOL,
     linegate_status, status_of,
 };
-use crate::table::{Unread, linegate_action, read, row_at};
+use crate::table::{Unread, find, linegate_action, read};
 use crate::ticket::Tickets;
 
 /// Keeps a refusal that was made of the last event's message, for linegate_reply and what else tells of it; gives its code.
@@ -33,15 +33,20 @@ pub(crate) fn refuse(
 /// else is among them. A call that is refused is refused like a line: counted, in the audit, ending the session where the
 /// policy wants it, and answered by linegate_reply; linegate_refusal tells the rest.
 ///
-/// The rows are compared in order, and the first of a name counts. Of tools/call the table has the tools, never the method itself.
-/// values may be NULL where values_len is 0: nothing is written then.
+/// Of tools/call of MCP the table has the tools, never the method itself. values may be NULL where values_len is 0: nothing is
+/// written then, and no length is too small (902).
 ///
-/// Returns: 0, and the row's place in *which; 2, the message asks for nothing in the table (a response, a batch, a method that is no
-/// row): it is the host's; 505, the line passed only by a switch that options.grant doesn't have; 501, there is no such tool;
-/// 502, the arguments don't fit; 504, it was asked before, or decided; 904, the ticket is 0, or its event is over; 901 where gate,
-/// which, a table of some length or a name is NULL or misaligned; 902 where values is shorter than the row's members; 903
-/// where a row that was read has a value that it can't have, or the rows nest deeper than LINEGATE_MAX_NESTING. But at 0 *which is
-/// actions_len, and each value is absent.
+/// A table that is not in order is a fault of the program, never the client's. Each call looks at the rows of the table, and,
+/// before it looks at any argument, at all that the row asked for holds (which takes longer with the square of the members of
+/// an object: have tens of them, not thousands). 901, 902 and 903 refuse nothing: linegate_call may be asked again, or
+/// linegate_refuse; but a yes of linegate_authorize allows nothing then (503).
+///
+/// Returns: 0, and the row's place in *which; 2, the message asks for nothing in the table (a response, a batch, a method that
+/// is no row): it is the host's; 505, the line passed only by a switch that options.grant doesn't have; 501, there is no such
+/// tool; 502, the arguments don't fit; 504, it was asked before, or decided; 904, the ticket is 0, or its event is over; 901
+/// where gate, which, a table, values or members of some length, or a name is NULL or misaligned; 902 where values_len isn't 0
+/// and less than the row's members; 903 where a row has a value that it can't have, two rows are of one name, or the rows nest
+/// deeper than LINEGATE_MAX_NESTING (one that holds itself does). But at 0 *which is actions_len, and each value is absent.
 /// Owner: the values lie in the gate's storage, and live as long as the event. Thread: one at a time for each gate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_call(
@@ -53,9 +58,14 @@ pub unsafe extern "C" fn linegate_call(
     values: *mut linegate_slice,
     values_len: usize,
 ) -> linegate_status {
-    boundary!(gate, which; {
+    boundary!(gate; {
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
+            let linegate { gate, tickets, refusal, granted, .. } = &mut *gate;
+            let asked = tickets.ask(ticket);
+            if is_missing(which) {
+                return LINEGATE_NULL_ARGUMENT;
+            }
             which.write(actions_len);
             if values_len > 0 && is_missing(values) {
                 return LINEGATE_NULL_ARGUMENT;
@@ -63,33 +73,32 @@ pub unsafe extern "C" fn linegate_call(
             for at in 0..values_len {
                 values.add(at).write(linegate_slice::ABSENT);
             }
-            let linegate { gate, tickets, refusal, granted, .. } = &mut *gate;
-            if let Err(status) = tickets.is_new(ticket) {
+            if actions_len > 0 && is_missing(actions) {
+                return LINEGATE_NULL_ARGUMENT;
+            }
+            if let Err(status) = asked {
                 return status;
             }
-            let Some(call) = gate.refusable() else { return LINEGATE_ABSENT };
-            let mut found = None;
-            for at in 0..actions_len {
-                let row = match row_at(actions, actions_len, at) {
-                    Ok(row) => row,
-                    Err(status) => return status,
-                };
-                if call.is_for(row.1) {
-                    found = Some((at, row));
-                    break;
-                }
-            }
+            let Some(call) = gate.refusable() else {
+                tickets.pass();
+                return LINEGATE_ABSENT;
+            };
+            let found = match find(actions, actions_len, |target| call.is_for(target)) {
+                Ok(found) => found,
+                Err(status) => return status,
+            };
             if found.is_none() && !call.is_tool_call() {
+                tickets.pass();
                 return LINEGATE_ABSENT;
             }
-            if found.is_some_and(|(_, (row, _))| values_len > 0 && values_len < row.members_len) {
+            if found.is_some_and(|(_, row, _)| values_len > 0 && values_len < row.members_len) {
                 return LINEGATE_BUFFER_TOO_SMALL;
             }
             let call = match call.granted(*granted) {
                 Ok(call) => call,
                 Err(refused) => return refuse(tickets, refusal, refused),
             };
-            let Some((at, (row, target))) = found else { return refuse(tickets, refusal, call.unknown()) };
+            let Some((at, row, target)) = found else { return refuse(tickets, refusal, call.unknown()) };
             let (arguments, aside) = call.arguments(target);
             match read(&row, arguments, aside, values, values_len) {
                 Ok(()) => {

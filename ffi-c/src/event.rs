@@ -1,6 +1,7 @@
 //! What a gate says of a line, as structs of the header.
 
 use core::ffi::c_char;
+use core::mem::{offset_of, size_of};
 use core::ptr;
 
 use gate::{Kind, Message, Record, Refusal};
@@ -21,8 +22,8 @@ pub const LINEGATE_KIND_ERROR: u32 = 4;
 /// An array of messages, where batches are taken. Walk it with linegate_iterate over `line`.
 pub const LINEGATE_KIND_BATCH: u32 = 5;
 
-/// Bytes that belong to somebody else; not NUL-terminated. Absent: `data` NULL, `len` 0. Those of an event lie in the
-/// gate's storage, never in the caller's input, and live as long as the event.
+/// Bytes that belong to somebody else; not NUL-terminated. Absent: `data` NULL, `len` 0; where one is given to the library, `data`
+/// NULL is enough. Those of an event lie in the gate's storage, never in the caller's input, and live as long as the event.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct linegate_slice {
@@ -83,7 +84,7 @@ pub struct linegate_event {
     pub result: linegate_slice,
     /// The error object, likewise.
     pub error: linegate_slice,
-    /// Of a refused line: the byte that the verdict is about, counted from the line's start.
+    /// Of a refused line: the byte that the verdict is about, counted from the line's start, wherever the input was cut.
     pub offset: usize,
     /// Bytes of the line before its line feed, a carriage return counted; of a line that was refused before its end, those up
     /// to the decision.
@@ -99,7 +100,9 @@ pub struct linegate_event {
 }
 
 // SAFETY: repr(C), the size first, integers and pointers only.
-unsafe impl Grows for linegate_event {}
+unsafe impl Grows for linegate_event {
+    const FIRST: usize = offset_of!(Self, loosened) + size_of::<u32>();
+}
 
 impl linegate_event {
     /// Of no verdict.
@@ -191,7 +194,9 @@ pub struct linegate_record {
 }
 
 // SAFETY: repr(C), the size first, integers only.
-unsafe impl Grows for linegate_record {}
+unsafe impl Grows for linegate_record {
+    const FIRST: usize = offset_of!(Self, fingerprint) + size_of::<[u8; 16]>();
+}
 
 impl linegate_record {
     pub(crate) fn new(record: &Record) -> Self {
@@ -238,4 +243,6 @@ pub struct linegate_counters {
 }
 
 // SAFETY: repr(C), the size first, integers only.
-unsafe impl Grows for linegate_counters {}
+unsafe impl Grows for linegate_counters {
+    const FIRST: usize = offset_of!(Self, refused_action) + size_of::<u64>();
+}

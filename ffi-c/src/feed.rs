@@ -179,26 +179,31 @@ pub(crate) unsafe fn input<'a>(data: *const c_void, len: usize) -> Option<&'a [u
     Some(unsafe { slice::from_raw_parts(data.cast(), len) })
 }
 
-/// Room of the caller's; none where it is NULL.
+/// Room of the caller's; `None` where it is NULL and not empty.
 ///
 /// # Safety
 /// It can be written for `cap` bytes while `'a` lasts, and nobody else reads or writes there.
-pub(crate) unsafe fn output<'a>(out: *mut c_char, cap: usize) -> &'a mut [u8] {
-    if out.is_null() || cap == 0 || cap > isize::MAX as usize {
-        return &mut [];
+pub(crate) unsafe fn output<'a>(out: *mut c_char, cap: usize) -> Option<&'a mut [u8]> {
+    if cap == 0 {
+        return Some(&mut []);
+    }
+    if out.is_null() || cap > isize::MAX as usize {
+        return None;
     }
     // SAFETY: the caller's promise; what was never written is bytes of any value to whoever gave it.
-    unsafe { slice::from_raw_parts_mut(out.cast(), cap) }
+    Some(unsafe { slice::from_raw_parts_mut(out.cast(), cap) })
 }
 
 /// Judges input up to the end of one line at most; call it again with the rest until all is consumed.
 ///
 /// data may be NULL where len is 0. *consumed is how many bytes are dealt with; beside a refusal that came before its line's
-/// end it may be 0, and the next call goes on. Every call ends what the event before it lent, its ticket included.
+/// end it may be 0, and the next call goes on. So it may be less than event->offset, which counts from the line's start, and
+/// bytes of the line may have come in calls before. Every call but one that gives 901 or 903 ends what the event before it
+/// lent, its ticket included.
 ///
 /// Returns: 0, a line was accepted; 1, no line has ended; 101 to 459, a line was refused, and has had no effect; 905, the
 /// session is over and the input was consumed unread; 901 where gate, consumed, event, or data of some length is NULL or
-/// misaligned; 903 where event->size was not set (nothing is consumed then).
+/// misaligned; 903 where event->size was not set (nothing is consumed then, and the event before lives on).
 /// Owner: the input stays the caller's and isn't kept; the event lends from the gate's storage until the gate's next event.
 /// Thread: one at a time for each gate.
 #[unsafe(no_mangle)]

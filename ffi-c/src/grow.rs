@@ -1,6 +1,6 @@
 //! Structs that grow: the first member is the size that the caller compiled against. A caller older than the library gets
-//! the members that it knows; of a newer one, members that the library doesn't know must be zero on the way in, and come
-//! back as zero on the way out.
+//! the members that it knows, but never fewer than the struct was first published with; of a newer one, members that the
+//! library doesn't know must be zero on the way in, and come back as zero on the way out.
 
 use core::mem::{MaybeUninit, size_of};
 use core::ptr;
@@ -14,16 +14,20 @@ const LONGEST: usize = 4096;
 ///
 /// # Safety
 /// `repr(C)`, the first field is `size: usize`, and every pattern of bytes is a value, zero among them.
-pub(crate) unsafe trait Grows: Copy {}
+pub(crate) unsafe trait Grows: Copy {
+    /// Bytes up to the last member that it was first published with: no caller has fewer. It never changes again.
+    const FIRST: usize;
+}
 
 /// The size that the caller set; `None` where it can't be one.
 ///
 /// # Safety
 /// `place` can be read for a `usize`.
-unsafe fn size_at<T>(place: *const T) -> Option<usize> {
+unsafe fn size_at<T: Grows>(place: *const T) -> Option<usize> {
+    const { assert!(size_of::<usize>() <= T::FIRST && T::FIRST <= size_of::<T>() && size_of::<T>() <= LONGEST) };
     // SAFETY: the caller's promise.
     let size = unsafe { place.cast::<usize>().read() };
-    (size_of::<usize>()..=LONGEST).contains(&size).then_some(size)
+    (T::FIRST..=LONGEST).contains(&size).then_some(size)
 }
 
 /// Reads as much as the caller has. What it hasn't is zero.
@@ -71,4 +75,57 @@ pub(crate) unsafe fn write<T: Grows>(to: *mut T, value: &T) -> Result<(), linega
 pub(crate) unsafe fn has_size<T: Grows>(to: *const T) -> Result<(), linegate_status> {
     // SAFETY: the caller's promise.
     unsafe { size_at(to) }.map(|_| ()).ok_or(LINEGATE_BAD_OPTIONS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A struct that has grown: `added` came later.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    struct Grown {
+        size: usize,
+        first: usize,
+        added: usize,
+    }
+
+    // SAFETY: repr(C), the size first, integers only.
+    unsafe impl Grows for Grown {
+        const FIRST: usize = core::mem::offset_of!(Self, first) + size_of::<usize>();
+    }
+
+    /// What the caller has: more than the library knows, of which `size` counts.
+    fn given(size: usize) -> [usize; 4] {
+        [size, 7, 8, 9]
+    }
+
+    #[test]
+    fn a_caller_has_what_was_published_first_or_more() {
+        let word = size_of::<usize>();
+        for (size, read_as, written) in [
+            (0, None, None),
+            (word, None, None),
+            (2 * word - 1, None, None),
+            (2 * word, Some((7, 0)), Some([2 * word, 1, 8, 9])),
+            (3 * word, Some((7, 8)), Some([3 * word, 1, 2, 9])),
+            (4 * word, None, Some([4 * word, 1, 2, 0])),
+            (LONGEST + 1, None, None),
+            (usize::MAX, None, None),
+        ] {
+            let mut place = given(size);
+            let place_at = place.as_mut_ptr().cast::<Grown>();
+            // SAFETY: no size that is taken goes beyond the place.
+            unsafe {
+                assert_eq!(has_size(place_at).is_ok(), written.is_some(), "{size}");
+                assert_eq!(read(place_at).ok().map(|read| (read.first, read.added)), read_as, "{size}");
+                assert_eq!(
+                    write(place_at, &Grown { size: 0, first: 1, added: 2 }).is_ok(),
+                    written.is_some(),
+                    "{size}"
+                );
+            }
+            assert_eq!(place, written.unwrap_or(given(size)), "{size}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The options of a gate as a struct of the header, and their way into the core's.
 
 use core::ffi::c_char;
+use core::mem::{offset_of, size_of};
 
 use gate::{AuditKey, BadOptions, Batches, Direction, ErrorId, Limits, Options, Policy, Profile, Revision, Switches};
 
@@ -148,7 +149,9 @@ pub struct linegate_options {
 }
 
 // SAFETY: repr(C), the size first, integers and pointers only.
-unsafe impl Grows for linegate_options {}
+unsafe impl Grows for linegate_options {
+    const FIRST: usize = offset_of!(Self, audit_key) + size_of::<[u8; 16]>();
+}
 
 /// Why options are refused: which one, and what would be right. Both live as long as the library.
 #[repr(C)]
@@ -163,7 +166,9 @@ pub struct linegate_complaint {
 }
 
 // SAFETY: repr(C), the size first, integers and pointers only.
-unsafe impl Grows for linegate_complaint {}
+unsafe impl Grows for linegate_complaint {
+    const FIRST: usize = offset_of!(Self, text) + size_of::<linegate_slice>();
+}
 
 /// How options are refused: with a status, or with all that there is to say. Who asks for the status alone doesn't link the
 /// sentences.

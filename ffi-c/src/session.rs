@@ -10,7 +10,8 @@ use gate::{Direction, Fed, Gate, Slot, Tracker};
 use crate::boundary::is_missing;
 use crate::feed::{FeedTracked, linegate};
 use crate::status::{
-    LINEGATE_BAD_OPTIONS, LINEGATE_BUFFER_TOO_SMALL, LINEGATE_NULL_ARGUMENT, LINEGATE_OK, linegate_status,
+    LINEGATE_BAD_OPTIONS, LINEGATE_BUFFER_TOO_SMALL, LINEGATE_NULL_ARGUMENT, LINEGATE_OK, LINEGATE_STALE_EVENT,
+    linegate_status,
 };
 use crate::storage::Memory;
 
@@ -46,9 +47,12 @@ pub extern "C" fn linegate_tracker_size(in_flight: usize) -> usize {
 /// server's, both of the same revision of MCP or both of LINEGATE_REVISION_AUTO. From then on linegate_feed and the writer judge
 /// each line in its session as well (451 to 459). Where one gate has closed, the host stops both.
 ///
+/// A gate is in one session as long as it is there: linegate_tracker_reset begins a new one with the same gates, and
+/// linegate_init makes a gate that is in none.
+///
 /// Returns: 0, and the tracker in *tracker; 901 where an argument is NULL or misaligned; 902 where the storage is shorter than
-/// linegate_tracker_size says; 903 where in_flight is 0, or the two gates don't make a session. *tracker is NULL then, and
-/// the gates stay as they are.
+/// linegate_tracker_size says; 903 where in_flight is 0, or the two gates don't make a session; 904 where one of them is in a
+/// session, be it of a tracker in the same place. *tracker is NULL then, and gates, session and storage stay as they are.
 /// Owner: the caller owns the storage, and keeps it until the last call with either gate. Thread: the tracker and its two gates
 /// belong to one thread at a time.
 #[unsafe(no_mangle)]
@@ -70,6 +74,9 @@ pub unsafe extern "C" fn linegate_tracker_init(
             let Some((first, slots, total)) = layout(in_flight) else { return LINEGATE_BAD_OPTIONS };
             if len < total {
                 return LINEGATE_BUFFER_TOO_SMALL;
+            }
+            if (*client).tracked.is_some() || (*server).tracked.is_some() {
+                return LINEGATE_STALE_EVENT;
             }
             let memory = storage.cast::<u8>().add(first).cast::<Slot>();
             for at in 0..slots {

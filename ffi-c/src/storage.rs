@@ -249,6 +249,10 @@ pub extern "C" fn linegate_storage_align() -> usize {
 /// Makes a gate in storage of the caller's. There is nothing to free: the gate is gone when the storage is. It must not be
 /// moved; while the gate is used the storage is the gate's alone.
 ///
+/// Tickets begin at a number of the storage's place and options.audit_key. So a gate that is made where another lay, with the
+/// same key, gives the same tickets again, and takes one that the other gave for its own: forget them, or give another key (a
+/// hosted library draws one where it is all zero). linegate_reset needs neither: its tickets count on.
+///
 /// Returns: 0, and the gate in *gate; 901 where an argument, or a name in the options, is NULL or the storage is misaligned;
 /// 902 where it is shorter than linegate_storage_size says; 903 where an option can't have its value; 999 where a hosted
 /// library finds no randomness. *gate is NULL then.

@@ -7,7 +7,7 @@ use gate::{Refusal, Stage, TooSmall};
 use crate::event::{linegate_counters, linegate_event, linegate_record};
 use crate::feed::{linegate, output};
 use crate::grow;
-use crate::status::{LINEGATE_BUFFER_TOO_SMALL, LINEGATE_OK, linegate_status};
+use crate::status::{LINEGATE_BUFFER_TOO_SMALL, LINEGATE_NULL_ARGUMENT, LINEGATE_OK, linegate_status};
 
 /// A status from a result that carries it either way.
 fn told(result: Result<(), linegate_status>) -> linegate_status {
@@ -28,11 +28,12 @@ unsafe fn answer(
     // SAFETY: the caller's promise, for each of the pointers.
     unsafe {
         len.write(0);
+        let Some(out) = output(out, cap) else { return LINEGATE_NULL_ARGUMENT };
         let refusal = match (*gate).refusal() {
             Ok(refusal) => refusal,
             Err(status) => return status,
         };
-        let (count, status) = match write(refusal, output(out, cap)) {
+        let (count, status) = match write(refusal, out) {
             Ok(count) => (count, LINEGATE_OK),
             Err(TooSmall { needed }) => (needed, LINEGATE_BUFFER_TOO_SMALL),
         };

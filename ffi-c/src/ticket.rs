@@ -12,6 +12,8 @@ const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Decision {
     Open,
+    /// linegate_call was asked, and has not come to an end: nobody has held its arguments to anything.
+    Asked,
     /// linegate_call found a row for it, and its arguments fit.
     Called,
     Denied,
@@ -54,19 +56,32 @@ impl Tickets {
         if ticket == 0 || ticket != self.current { Err(LINEGATE_STALE_EVENT) } else { Ok(()) }
     }
 
-    /// Whether nothing was asked of the message yet.
-    pub(crate) const fn is_new(&self, ticket: u64) -> Result<(), linegate_status> {
+    /// linegate_call is asked about the message, which was neither called nor decided.
+    pub(crate) const fn ask(&mut self, ticket: u64) -> Result<(), linegate_status> {
         match (self.is_current(ticket), self.decision) {
-            (Ok(()), Decision::Open) => Ok(()),
+            (Ok(()), Decision::Open | Decision::Asked) => {
+                self.decision = Decision::Asked;
+                Ok(())
+            }
             (Ok(()), _) => Err(LINEGATE_ALREADY_USED),
             (stale, _) => stale,
         }
     }
 
+    /// The table has nothing for it: it is the host's.
+    pub(crate) const fn pass(&mut self) {
+        self.decision = Decision::Open;
+    }
+
+    /// Whether linegate_call was asked in vain, by a fault of the program's.
+    const fn is_asked(&self) -> bool {
+        matches!(self.decision, Decision::Asked)
+    }
+
     /// Whether nothing was decided about it yet.
     pub(crate) const fn is_undecided(&self, ticket: u64) -> Result<(), linegate_status> {
         match (self.is_current(ticket), self.decision) {
-            (Ok(()), Decision::Open | Decision::Called) => Ok(()),
+            (Ok(()), Decision::Open | Decision::Asked | Decision::Called) => Ok(()),
             (Ok(()), _) => Err(LINEGATE_ALREADY_USED),
             (stale, _) => stale,
         }
@@ -92,7 +107,7 @@ impl Tickets {
             return status;
         }
         match self.decision {
-            Decision::Open | Decision::Called | Decision::Denied => LINEGATE_NOT_AUTHORIZED,
+            Decision::Open | Decision::Asked | Decision::Called | Decision::Denied => LINEGATE_NOT_AUTHORIZED,
             Decision::Used => LINEGATE_ALREADY_USED,
             Decision::Granted => {
                 self.decision = Decision::Used;
@@ -106,12 +121,13 @@ impl Tickets {
 /// the one place that holds the host's policy; there is one decision for each message. With linegate_call before it, the policy
 /// sees arguments that fit.
 ///
-/// A no, and a yes to a line that passed only by a switch that options.grant doesn't have, is a refusal as that of linegate_call:
-/// linegate_reply answers it. A response asks for nothing, and what a batch asks for is not executed: whatever the host says,
-/// both are denied, and no reply is due. Where actions are asked for, leave batches refused.
+/// A no, and a yes to a line that passed only by a switch that options.grant doesn't have, is a refusal as that of
+/// linegate_call: linegate_reply answers it. So is a yes where linegate_call was asked about the message and came to 901, 902,
+/// 903 or 999: nobody has seen arguments that fit. A response asks for nothing, and what a batch asks for is not executed:
+/// whatever the host says, both are denied, and no reply is due. Where actions are asked for, leave batches refused.
 ///
-/// Returns: 0, it is allowed; 503, it is denied; 505, it is denied for the switch; 504, it was decided before; 904, the ticket is
-/// 0 or not that of the last event; 901. Thread: one at a time for each gate.
+/// Returns: 0, it is allowed; 503, it is denied, by the host or as above; 505, it is denied for the switch; 504, it was decided
+/// before; 904, the ticket is 0 or not that of the last event; 901. Thread: one at a time for each gate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_authorize(gate: *mut linegate, ticket: u64, allowed: i32) -> linegate_status {
     boundary!(gate; {
@@ -127,7 +143,7 @@ pub unsafe extern "C" fn linegate_authorize(gate: *mut linegate, ticket: u64, al
         };
         match call.granted(*granted) {
             Err(refused) => refuse(tickets, refusal, refused),
-            Ok(call) if allowed == 0 => refuse(tickets, refusal, call.denied(denial(0))),
+            Ok(call) if allowed == 0 || tickets.is_asked() => refuse(tickets, refusal, call.denied(denial(0))),
             Ok(_) => {
                 tickets.grant();
                 LINEGATE_OK

@@ -4,11 +4,12 @@ use core::ffi::c_char;
 
 use gate::{Cursor, Elements, JsonKind, Members};
 
+use crate::boundary::is_missing;
 use crate::event::linegate_slice;
 use crate::feed::output;
 use crate::status::{
-    LINEGATE_ABSENT, LINEGATE_BUFFER_TOO_SMALL, LINEGATE_LONE_SURROGATE, LINEGATE_NUMBER_RANGE, LINEGATE_OK,
-    LINEGATE_OTHER_TYPE, linegate_status,
+    LINEGATE_ABSENT, LINEGATE_BUFFER_TOO_SMALL, LINEGATE_LONE_SURROGATE, LINEGATE_NULL_ARGUMENT, LINEGATE_NUMBER_RANGE,
+    LINEGATE_OK, LINEGATE_OTHER_TYPE, linegate_status,
 };
 
 /// No value: an absent slice.
@@ -128,6 +129,9 @@ pub unsafe extern "C" fn linegate_next(
     value: *mut linegate_slice,
 ) -> linegate_status {
     boundary!(iter, value; {
+        if !key.is_null() && is_missing(key) {
+            return LINEGATE_NULL_ARGUMENT;
+        }
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
             let rest = (*iter).rest.bytes();
@@ -143,7 +147,7 @@ pub unsafe extern "C" fn linegate_next(
                 cursor.map_or(linegate_slice::ABSENT, |cursor| linegate_slice::new(cursor.bytes()))
             };
             value.write(slice(found));
-            if !crate::boundary::is_missing(key) {
+            if !key.is_null() {
                 key.write(slice(name));
             }
             (*iter).rest = if found.is_some() { linegate_slice::new(rest) } else { linegate_slice::ABSENT };
@@ -169,8 +173,8 @@ pub unsafe extern "C" fn linegate_string(
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
             len.write(0);
+            let Some(out) = output(out, cap) else { return LINEGATE_NULL_ARGUMENT };
             let Some(bytes) = cursor(value).and_then(|cursor| cursor.unescaped()) else { return LINEGATE_OTHER_TYPE };
-            let out = output(out, cap);
             let mut count = 0_usize;
             for byte in bytes {
                 if let Some(place) = out.get_mut(count) {

@@ -68,8 +68,9 @@ fn holds(slice: linegate_slice, bytes: &[u8]) -> bool {
 /// response that was composed elsewhere. gate judges what goes out: of a server one of LINEGATE_FROM_SERVER, for this use alone,
 /// with LINEGATE_POLICY_CONTINUE if a refused line shall not end it. With a tracker the line is judged in its session.
 ///
-/// *len is the length of the line, its line feed counted; where out is too small, the length that suffices; 0 where the line
-/// is refused: send *len bytes, and never a byte of a line that was refused. The line itself must not lie in out.
+/// *len is the length of the line, its line feed counted; where out is too small, the length that suffices; 0 where the line is
+/// refused: send *len bytes, and never a byte of a line that was refused. The line itself must not lie in out. line may be NULL
+/// where line_len is 0, and out where cap is 0.
 ///
 /// Returns: 0; 101 to 459, the line is refused (207 too where it holds a line feed or more than one value); 902; 904, the gate stands
 /// inside a line that was fed to it; 905, it is closed; 901.
@@ -87,8 +88,9 @@ pub unsafe extern "C" fn linegate_write_line(
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
             len.write(0);
-            let Some(content) = input(line, line_len) else { return LINEGATE_NULL_ARGUMENT };
-            let out = output(out, cap);
+            let (Some(content), Some(out)) = (input(line, line_len), output(out, cap)) else {
+                return LINEGATE_NULL_ARGUMENT;
+            };
             let needed = content.len().saturating_add(1);
             let composed = match out.get_mut(..needed) {
                 Some(place) => {
@@ -121,8 +123,10 @@ pub unsafe extern "C" fn linegate_write_result(
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
             len.write(0);
-            let (Some(result), id) = (input(result, result_len), id.bytes()) else { return LINEGATE_NULL_ARGUMENT };
-            let out = output(out, cap);
+            let (Some(result), Some(out)) = (input(result, result_len), output(out, cap)) else {
+                return LINEGATE_NULL_ARGUMENT;
+            };
+            let id = id.bytes();
             let mut line = begun(out, id);
             line.put(b"\"result\":");
             line.put(result);
@@ -152,9 +156,11 @@ pub unsafe extern "C" fn linegate_write_error(
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
             len.write(0);
-            let (Some(data), id) = (input(data, data_len), id.bytes()) else { return LINEGATE_NULL_ARGUMENT };
+            let (Some(data), Some(out)) = (input(data, data_len), output(out, cap)) else {
+                return LINEGATE_NULL_ARGUMENT;
+            };
+            let id = id.bytes();
             let Ok(message) = CStr::from_ptr(message).to_str() else { return LINEGATE_INVALID_UTF8 };
-            let out = output(out, cap);
             let mut line = begun(out, id);
             line.begin_error(code);
             line.put_inside(message);

@@ -145,13 +145,28 @@ static void check_refused(linegate *gate, linegate *way_back, linegate_status st
     else if (linegate_check_line(way_back, line, len - 1, &seen) != LINEGATE_OK) differs("the reply is no message");
 }
 
+/* What a message comes to for which no table has anything: the host may allow what asks for something, and nothing else. */
+static void check_passed(linegate *gate, const linegate_event *event) {
+    int asks = event->kind == LINEGATE_KIND_REQUEST || event->kind == LINEGATE_KIND_NOTIFICATION;
+    linegate_status yes = asks ? LINEGATE_OK : LINEGATE_NOT_AUTHORIZED;
+    linegate_event refusal = { .size = sizeof refusal };
+    if (event->loosened) return;
+    if (linegate_authorized(gate, event->ticket) != LINEGATE_NOT_AUTHORIZED) differs("authorized by nobody");
+    if (linegate_authorize(gate, event->ticket, 1) != yes) differs("what the host may allow");
+    if (linegate_authorized(gate, event->ticket) != yes) differs("what was allowed");
+    if (linegate_refusal(gate, &refusal) != LINEGATE_STALE_EVENT) differs("a refusal of what asks for nothing");
+}
+
 /* What the host does with an accepted message; gives whether the call was refused. */
-static int check_message(linegate *gate, linegate *way_back, uint64_t ticket, linegate_slice deny, linegate_slice want) {
+static int check_message(linegate *gate, linegate *way_back, const linegate_event *event, linegate_slice deny,
+    linegate_slice want) {
     linegate_slice values[ROWS_MAX];
     size_t which = 77, again;
+    uint64_t ticket = event->ticket;
     linegate_status status = linegate_call(gate, ticket, rows, rows_len, &which, values, ROWS_MAX);
     if (status == LINEGATE_ABSENT) {
         if (!member(want, "passed").data || which != rows_len) differs("passed");
+        check_passed(gate, event);
         return 0;
     }
     if (linegate_call(gate, ticket, rows, rows_len, &again, NULL, 0) != LINEGATE_ALREADY_USED) differs("asked twice");
@@ -203,7 +218,7 @@ static void walk(linegate_slice row, const struct bytes *stream, size_t first) {
         } else {
             if (!is_bytes(member(want, "method"), event.method) || !is_bytes(member(want, "id"), event.id)) differs("a message");
             if (linegate_next(&actions, NULL, &want) != LINEGATE_OK) differs("an outcome too many");
-            refused += (uint64_t)check_message(gate, way_back, event.ticket, member(row, "deny"), want);
+            refused += (uint64_t)check_message(gate, way_back, &event, member(row, "deny"), want);
         }
     }
     linegate_counters counted = { .size = sizeof counted };

@@ -229,6 +229,55 @@ static linegate_status with_member(linegate *gate, linegate_member row) {
     return with_row(gate, (linegate_action){ .size = sizeof(linegate_action), .name = "set", .members = &row, .members_len = 1 });
 }
 
+/* A yes to the last event allows nothing, and its refusal is answered. */
+static int is_never_allowed(linegate *gate) {
+    return linegate_authorized(gate, event.ticket) == LINEGATE_NOT_AUTHORIZED
+        && linegate_authorize(gate, event.ticket, 1) == LINEGATE_NOT_AUTHORIZED
+        && linegate_authorized(gate, event.ticket) == LINEGATE_NOT_AUTHORIZED && refused_at(gate, LINEGATE_NOT_AUTHORIZED, 0)
+        && linegate_authorize(gate, event.ticket, 1) == LINEGATE_ALREADY_USED;
+}
+
+/* Where linegate_call failed by a fault of this program's, the call can be made again or refused, and never allowed. */
+static void in_vain(void) {
+    linegate *gate = fresh();
+    linegate_action bad = table[1];
+    bad.reserved = 1;
+#define IN_VAIN(status, ...) \
+    do { \
+        GIVES(LINEGATE_OK, feed(gate, CALL("{\"n\":0}"), &event)); \
+        GIVES(status, linegate_call(gate, event.ticket, __VA_ARGS__)); \
+        HOLDS(is_never_allowed(gate)); \
+        GIVES(LINEGATE_OK, feed(gate, CALL("{\"n\":0}"), &event)); \
+        GIVES(status, linegate_call(gate, event.ticket, __VA_ARGS__)); \
+        GIVES(LINEGATE_OK, linegate_call(gate, event.ticket, table, ACTIONS, &which, values, MEMBERS)); \
+        GIVES(LINEGATE_OK, linegate_authorize(gate, event.ticket, 1)); \
+        GIVES(LINEGATE_OK, linegate_authorized(gate, event.ticket)); \
+        GIVES(LINEGATE_OK, feed(gate, CALL("{\"n\":0}"), &event)); \
+        GIVES(status, linegate_call(gate, event.ticket, __VA_ARGS__)); \
+        GIVES(LINEGATE_UNKNOWN_TOOL, linegate_refuse(gate, event.ticket, LINEGATE_UNKNOWN_TOOL, 0, ABSENT)); \
+    } while (0)
+    IN_VAIN(LINEGATE_NULL_ARGUMENT, table, ACTIONS, NULL, values, MEMBERS);
+    IN_VAIN(LINEGATE_NULL_ARGUMENT, table, ACTIONS, &which, NULL, MEMBERS);
+    IN_VAIN(LINEGATE_NULL_ARGUMENT, NULL, ACTIONS, &which, values, MEMBERS);
+    IN_VAIN(LINEGATE_BUFFER_TOO_SMALL, table, ACTIONS, &which, values, MEMBERS - 1);
+    IN_VAIN(LINEGATE_BAD_OPTIONS, &bad, 1, &which, values, MEMBERS);
+    /* A fault after the call was made changes nothing of it. */
+    GIVES(LINEGATE_OK, call(gate, CALL("{\"n\":0}")));
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_call(gate, event.ticket, NULL, ACTIONS, &which, values, MEMBERS));
+    GIVES(LINEGATE_OK, linegate_authorize(gate, event.ticket, 1));
+    GIVES(LINEGATE_OK, linegate_authorized(gate, event.ticket));
+    /* Nor does one with another ticket. */
+    GIVES(LINEGATE_OK, feed(gate, CALL("{\"n\":0}"), &event));
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_call(gate, event.ticket + 1, NULL, ACTIONS, &which, values, MEMBERS));
+    GIVES(LINEGATE_OK, linegate_authorize(gate, event.ticket, 1));
+    /* What no table has is the host's, as if it had not been asked. */
+    GIVES(LINEGATE_OK, feed(gate, PING, &event));
+    GIVES(LINEGATE_BAD_OPTIONS, linegate_call(gate, event.ticket, &bad, 1, &which, values, MEMBERS));
+    GIVES(LINEGATE_ABSENT, linegate_call(gate, event.ticket, table, ACTIONS, &which, values, MEMBERS));
+    GIVES(LINEGATE_OK, linegate_authorize(gate, event.ticket, 1));
+    GIVES(LINEGATE_OK, linegate_authorized(gate, event.ticket));
+}
+
 /* Rows that can't be. None of them decides anything. */
 static void tables(void) {
     linegate *gate = fresh();
@@ -267,7 +316,28 @@ static void tables(void) {
     GIVES(LINEGATE_BAD_OPTIONS, with_member(gate, one));
     one.optional = 0, one.type = 8;
     GIVES(LINEGATE_BAD_OPTIONS, with_member(gate, one));
-    one.type = LINEGATE_TYPE_OBJECT, one.name = NULL;
+    /* Bounds and members of a type that has none, whatever the argument is: it is never the client's fault. */
+    for (uint32_t type = LINEGATE_TYPE_NONE; type <= LINEGATE_TYPE_INTEGER; type++) {
+        linegate_status plain = type == LINEGATE_TYPE_NONE || type == LINEGATE_TYPE_OBJECT ? LINEGATE_OK : LINEGATE_ARGUMENTS_SCHEMA;
+        int holds = type == LINEGATE_TYPE_OBJECT, counts = type == LINEGATE_TYPE_INTEGER;
+        one = (linegate_member)MEMBER("n", type, .optional = 0);
+        GIVES(plain, with_member(gate, one));
+        one.max = 5;
+        GIVES(counts ? plain : LINEGATE_BAD_OPTIONS, with_member(gate, one));
+        one.max = 0, one.min = -1;
+        GIVES(counts ? plain : LINEGATE_BAD_OPTIONS, with_member(gate, one));
+        one.min = 1;
+        GIVES(LINEGATE_BAD_OPTIONS, with_member(gate, one));
+        one.min = 0, one.members = nobody;
+        GIVES(holds ? LINEGATE_ARGUMENTS_SCHEMA : LINEGATE_BAD_OPTIONS, with_member(gate, one));
+        one.members = NULL, one.members_len = 1;
+        GIVES(holds || type == LINEGATE_TYPE_ARRAY ? LINEGATE_NULL_ARGUMENT : LINEGATE_BAD_OPTIONS, with_member(gate, one));
+    }
+    one = (linegate_member)MEMBER("n", LINEGATE_TYPE_INTEGER, .min = 5, .max = 5);
+    GIVES(LINEGATE_ARGUMENTS_SCHEMA, with_member(gate, one));
+    one.max = 4;
+    GIVES(LINEGATE_BAD_OPTIONS, with_member(gate, one));
+    one = (linegate_member)MEMBER(NULL, LINEGATE_TYPE_OBJECT, .optional = 0);
     GIVES(LINEGATE_NULL_ARGUMENT, with_member(gate, one));
     /* The elements of an array have one row. */
     linegate_member elements = MEMBER(NULL, LINEGATE_TYPE_INTEGER, .optional = 0), list = MEMBER("n", LINEGATE_TYPE_ARRAY, .members = &elements);
@@ -275,20 +345,85 @@ static void tables(void) {
     GIVES(LINEGATE_BAD_OPTIONS, with_member(gate, one));
     list.members_len = 1;
     GIVES(LINEGATE_OK, with_member(gate, one));
-    /* Rows of another size than the first says. */
-    linegate_action uneven[2] = { table[0], table[1] };
-    uneven[1].size -= 8;
+    elements.name = "n";
+    GIVES(LINEGATE_BAD_OPTIONS, with_member(gate, one));
+    elements.name = NULL;
+    /* Two rows of one name, beside each other or not, whether the client uses them or not. */
+    linegate_member twins[] = { MEMBER("n", LINEGATE_TYPE_NONE, .optional = 1), MEMBER("m", LINEGATE_TYPE_NONE, .optional = 1),
+        MEMBER("nn", LINEGATE_TYPE_NONE, .optional = 1) };
+    row = (linegate_action){ .size = sizeof row, .name = "set", .members = twins, .members_len = 3 };
+    GIVES(LINEGATE_OK, with_row(gate, row));
+    twins[2].name = "n";
+    GIVES(LINEGATE_BAD_OPTIONS, with_row(gate, row));
+    twins[2].name = "m";
+    GIVES(LINEGATE_BAD_OPTIONS, with_row(gate, row));
+    one = (linegate_member)MEMBER("other", LINEGATE_TYPE_OBJECT, .optional = 1, .members = twins, .members_len = 3);
+    GIVES(LINEGATE_BAD_OPTIONS, with_member(gate, one));
+    one.members_len = 2;
+    GIVES(LINEGATE_ARGUMENTS_SCHEMA, with_member(gate, one));
+    linegate_action same[] = { table[0], table[1], table[1], table[2] };
     GIVES(LINEGATE_OK, feed(gate, CALL("{\"n\":0}"), &event));
-    GIVES(LINEGATE_BAD_OPTIONS, linegate_call(gate, event.ticket, uneven, 2, &which, values, MEMBERS));
-    /* A table that holds itself ends where it has nested too deep, and the line as deep. */
+    GIVES(LINEGATE_BAD_OPTIONS, linegate_call(gate, event.ticket, same, 4, &which, values, MEMBERS));
+    HOLDS(which == 4 && values[0].data == NULL);
+    same[2].target = LINEGATE_TARGET_METHOD;
+    GIVES(LINEGATE_OK, linegate_call(gate, event.ticket, same, 4, &which, values, MEMBERS));
+    HOLDS(which == 1);
+    /* A row behind the one that is asked for counts as well. */
+    same[3].target = 2;
+    GIVES(LINEGATE_OK, feed(gate, CALL("{\"n\":0}"), &event));
+    GIVES(LINEGATE_BAD_OPTIONS, linegate_call(gate, event.ticket, same, 4, &which, values, MEMBERS));
+    /* Rows of another size than the first says. */
+    struct { linegate_action known; size_t more; } uneven[2] = { { .known = table[0] }, { .known = table[1] } };
+    uneven[0].known.size = sizeof *uneven;
+    GIVES(LINEGATE_OK, feed(gate, CALL("{\"n\":0}"), &event));
+    GIVES(LINEGATE_BAD_OPTIONS, linegate_call(gate, event.ticket, &uneven->known, 2, &which, values, MEMBERS));
+    uneven[1].known.size = sizeof *uneven;
+    GIVES(LINEGATE_OK, linegate_call(gate, event.ticket, &uneven->known, 2, &which, values, MEMBERS));
+    /* Rows that nest as deep as they may, and one deeper; one that holds itself does. The arguments don't matter. */
+    linegate_member deep[LINEGATE_MAX_NESTING + 1];
+    for (size_t at = 0; at < sizeof deep / sizeof *deep; at++) {
+        deep[at] = (linegate_member)MEMBER("o", LINEGATE_TYPE_OBJECT, .optional = 1);
+        if (at > 0) deep[at - 1].members = deep + at, deep[at - 1].members_len = 1;
+    }
+    row = (linegate_action){ .size = sizeof row, .name = "set", .members = deep, .members_len = 1 };
+    GIVES(LINEGATE_OK, feed(gate, CALL("{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"n\":1}}}}}}}}}}"), &event));
+    GIVES(LINEGATE_OK, linegate_call(gate, event.ticket, &row, 1, &which, NULL, 0));
+    GIVES(LINEGATE_OK, feed(gate, CALL("{}"), &event));
+    GIVES(LINEGATE_OK, linegate_call(gate, event.ticket, &row, 1, &which, NULL, 0));
+    deep[LINEGATE_MAX_NESTING].members = nobody;
+    GIVES(LINEGATE_OK, feed(gate, CALL("{}"), &event));
+    GIVES(LINEGATE_BAD_OPTIONS, linegate_call(gate, event.ticket, &row, 1, &which, NULL, 0));
     linegate_member loop[] = { MEMBER("o", LINEGATE_TYPE_OBJECT, .optional = 1) };
     loop[0].members = loop, loop[0].members_len = 1;
     linegate_action endless = { .size = sizeof endless, .name = "set", .members = loop, .members_len = 1 };
-    GIVES(LINEGATE_OK, feed(gate, CALL("{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{}}}}}}}}}"), &event));
-    GIVES(LINEGATE_OK, linegate_call(gate, event.ticket, &endless, 1, &which, NULL, 0));
-    GIVES(LINEGATE_OK, feed(gate, CALL("{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{\"o\":{}}}}}}}}}}"), &event));
+    GIVES(LINEGATE_OK, feed(gate, CALL("{}"), &event));
     GIVES(LINEGATE_BAD_OPTIONS, linegate_call(gate, event.ticket, &endless, 1, &which, NULL, 0));
     GIVES(LINEGATE_NOT_AUTHORIZED, linegate_authorized(gate, event.ticket));
+}
+
+/* What the header says of null, of _meta and of values_len. */
+static void told_in_the_header(void) {
+    static const char with_meta[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"_meta\":{},\"level\":\"x\"}}\n";
+    linegate *gate = fresh();
+    linegate_member nulls[] = { MEMBER("n", LINEGATE_TYPE_NONE, .optional = 0), MEMBER("m", LINEGATE_TYPE_NULL, .optional = 0) };
+    linegate_action row = { .size = sizeof row, .name = "set", .members = nulls, .members_len = 2 };
+    GIVES(LINEGATE_OK, feed(gate, CALL("{\"n\":null,\"m\":null}"), &event));
+    GIVES(LINEGATE_OK, linegate_call(gate, event.ticket, &row, 1, &which, values, 2));
+    HOLDS(values[0].data == NULL && values[1].data == NULL);
+    GIVES(LINEGATE_OK, feed(gate, CALL("{\"n\":null}"), &event));
+    GIVES(LINEGATE_ARGUMENTS_SCHEMA, linegate_call(gate, event.ticket, &row, 1, &which, values, 2));
+    /* Of plain JSON-RPC tools/call is a method, and _meta a member. */
+    linegate_member members_too[] = { MEMBER("level", LINEGATE_TYPE_STRING, .optional = 0), MEMBER("_meta", LINEGATE_TYPE_OBJECT, .optional = 1) };
+    row = (linegate_action){ .size = sizeof row, .name = "tools/call", .target = LINEGATE_TARGET_METHOD, .members = members_too, .members_len = 1 };
+    linegate_options options = small();
+    options.revision = LINEGATE_REVISION_JSONRPC;
+    gate = in(storage, &options);
+    GIVES(LINEGATE_OK, feed(gate, with_meta, &event));
+    GIVES(LINEGATE_ARGUMENTS_SCHEMA, linegate_call(gate, event.ticket, &row, 1, &which, NULL, 0));
+    row.members_len = 2;
+    GIVES(LINEGATE_OK, feed(gate, with_meta, &event));
+    GIVES(LINEGATE_OK, linegate_call(gate, event.ticket, &row, 1, &which, values, 2));
+    HOLDS(values[0].len == 3 && values[1].len == 2);
 }
 
 static int complains(const linegate_options *options, linegate_status status, const char *option) {
@@ -353,7 +488,9 @@ int main(void) {
     by_hand();
     loosened();
     asks_for_nothing();
+    in_vain();
     tables();
+    told_in_the_header();
     complaints();
     return told("calls");
 }

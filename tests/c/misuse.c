@@ -7,7 +7,7 @@
 static const char ping[] = PING;
 static const char twice[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"id\":8}\n";
 static const char nothing[] = "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"nothing/such\"}\n";
-static _Alignas(16) unsigned char second[65536], third[65536];
+static _Alignas(16) unsigned char second[65536], third[65536], lonely[65536];
 
 /* Whether options are refused, by the size and by the making. */
 static int refused(const linegate_options *options) {
@@ -41,7 +41,9 @@ static void options_and_storage(void) {
 
 #define BAD(member, value) do { options = small(); options.member = value; HOLDS(refused(&options)); } while (0)
     BAD(size, 0);
-    BAD(size, sizeof(size_t) - 1);
+    BAD(size, sizeof(size_t));
+    BAD(size, sizeof(linegate_options) - 1);
+    BAD(size, 4097);
     BAD(size, SIZE_MAX);
     BAD(direction, 2);
     BAD(profile, 4);
@@ -119,6 +121,8 @@ static void feeding(void) {
     HOLDS(used == 0);
     event.size = 0;
     GIVES(LINEGATE_BAD_OPTIONS, linegate_feed(gate, ping, sizeof ping - 1, &used, &event));
+    event.size = sizeof event - 1;
+    GIVES(LINEGATE_BAD_OPTIONS, linegate_feed(gate, ping, sizeof ping - 1, &used, &event));
     event.size = SIZE_MAX;
     GIVES(LINEGATE_BAD_OPTIONS, linegate_feed(gate, ping, sizeof ping - 1, &used, &event));
     HOLDS(used == 0);
@@ -128,6 +132,19 @@ static void feeding(void) {
     HOLDS(used == 0 && event.ticket == 0 && event.kind == LINEGATE_KIND_NONE && event.line.data == NULL);
     GIVES(LINEGATE_OK, linegate_feed(gate, ping, sizeof ping - 1, &used, &event));
     HOLDS(used == sizeof ping - 1 && event.size == sizeof event);
+    /* A call that is a fault of the program's ends nothing. */
+    linegate_event none = { .size = 0 };
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_feed(gate, NULL, 1, &used, &event));
+    GIVES(LINEGATE_BAD_OPTIONS, linegate_feed(gate, ping, 1, &used, &none));
+    GIVES(LINEGATE_OK, linegate_authorize(gate, event.ticket, 1));
+    GIVES(LINEGATE_OK, linegate_authorized(gate, event.ticket));
+    /* Of a line that came in pieces fewer bytes are consumed than the offset of its fault counts. */
+    linegate_options lax = small();
+    lax.policy = LINEGATE_POLICY_CONTINUE;
+    linegate *other = in(second, &lax);
+    GIVES(LINEGATE_NEED_MORE, linegate_feed(other, "{\"a\":", 5, &used, &event));
+    GIVES(LINEGATE_UNEXPECTED_BYTE, linegate_feed(other, "x}\n", 3, &used, &event));
+    HOLDS(used == 3 && event.offset == 5);
 
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_finish(NULL, &event));
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_finish(gate, NULL));
@@ -172,7 +189,7 @@ static void lines_behind_blank_ones(void) {
     HOLDS(counters.blank_lines == 3 && counters.accepted == 1 && counters.stripped_crs == 1);
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_get_counters(NULL, &counters));
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_get_counters(gate, NULL));
-    counters.size = 1;
+    counters.size = sizeof counters - 1;
     GIVES(LINEGATE_BAD_OPTIONS, linegate_get_counters(gate, &counters));
 }
 
@@ -191,6 +208,10 @@ static void refusals(void) {
     HOLDS(event.ticket == 0 && event.reply_due == 1 && event.rpc_code == -32600 && event.closes == 0 && event.line.data == NULL);
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_reply(NULL, reply, sizeof reply, &len));
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_reply(gate, reply, sizeof reply, NULL));
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_reply(gate, NULL, 4000, &len));
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_reply(gate, reply, SIZE_MAX, &len));
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_settlement(gate, NULL, 1, &len));
+    HOLDS(len == 0);
     GIVES(LINEGATE_BUFFER_TOO_SMALL, linegate_reply(gate, NULL, 0, &len));
     HOLDS(len > 0);
     GIVES(LINEGATE_BUFFER_TOO_SMALL, linegate_reply(gate, reply, len - 1, &len));
@@ -210,7 +231,7 @@ static void refusals(void) {
     GIVES(LINEGATE_UNKNOWN_METHOD, feed(gate, nothing, &event));
     GIVES(LINEGATE_OK, linegate_audit(gate, &again));
     HOLDS(memcmp(record.fingerprint, again.fingerprint, 16) != 0);
-    again.size = 0;
+    again.size = sizeof again - 1;
     GIVES(LINEGATE_BAD_OPTIONS, linegate_audit(gate, &again));
     GIVES(LINEGATE_OK, feed(gate, ping, &event));
     GIVES(LINEGATE_STALE_EVENT, linegate_audit(gate, &record));
@@ -242,6 +263,23 @@ static void tickets(void) {
     GIVES(LINEGATE_OK, feed(other, ping, &theirs));
     HOLDS(theirs.ticket != event.ticket);
     GIVES(LINEGATE_STALE_EVENT, linegate_authorize(gate, theirs.ticket, 1));
+    /* One of a gate that lay here before: it comes again with the same key, as linegate_init says, and with another it doesn't. */
+    uint64_t earlier = theirs.ticket;
+    other = in(second, &options);
+    GIVES(LINEGATE_STALE_EVENT, linegate_authorize(other, earlier, 1));
+    GIVES(LINEGATE_OK, feed(other, ping, &theirs));
+    HOLDS(theirs.ticket == earlier);
+    options.audit_key[0] ^= 1;
+    other = in(second, &options);
+    GIVES(LINEGATE_OK, feed(other, ping, &theirs));
+    HOLDS(theirs.ticket != earlier);
+    GIVES(LINEGATE_STALE_EVENT, linegate_authorize(other, earlier, 1));
+    /* A reset gives none again, whatever the key. */
+    earlier = theirs.ticket;
+    GIVES(LINEGATE_OK, linegate_reset(other));
+    GIVES(LINEGATE_OK, feed(other, ping, &theirs));
+    HOLDS(theirs.ticket != earlier);
+    GIVES(LINEGATE_STALE_EVENT, linegate_authorize(other, earlier, 1));
     /* After the next feed, even one that brings nothing. */
     uint64_t old = event.ticket;
     GIVES(LINEGATE_OK, feed(gate, ping, &event));
@@ -306,6 +344,8 @@ static void values(void) {
     GIVES(LINEGATE_BUFFER_TOO_SMALL, linegate_string(big, buffer, 3, &len));
     HOLDS(len == 3);
     GIVES(LINEGATE_BUFFER_TOO_SMALL, linegate_string(big, NULL, 0, &len));
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_string(big, NULL, 1, &len));
+    GIVES(LINEGATE_OTHER_TYPE, linegate_string((linegate_slice){ NULL, 5 }, buffer, sizeof buffer, &len));
     GIVES(LINEGATE_OTHER_TYPE, linegate_string(member(arguments, "n"), buffer, sizeof buffer, &len));
     GIVES(LINEGATE_OTHER_TYPE, linegate_string(ABSENT, buffer, sizeof buffer, &len));
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_string(big, buffer, sizeof buffer, NULL));
@@ -341,6 +381,7 @@ static void values(void) {
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_iterate(arguments, NULL));
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_next(NULL, NULL, &value));
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_next(&iter, NULL, NULL));
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_next(&iter, (void *)((char *)&key + 1), &value));
     /* A walk that was never begun is one that is over. */
     memset(&iter, 0, sizeof iter);
     GIVES(LINEGATE_ABSENT, linegate_next(&iter, NULL, &value));
@@ -470,7 +511,12 @@ static void writing(void) {
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_write_line(NULL, "{}", 2, out, sizeof out, &len));
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_write_line(gate, NULL, 2, out, sizeof out, &len));
     GIVES(LINEGATE_NULL_ARGUMENT, linegate_write_line(gate, "{}", 2, out, sizeof out, NULL));
-    GIVES(LINEGATE_BUFFER_TOO_SMALL, linegate_write_line(gate, "{}", 2, NULL, sizeof out, &len));
+    GIVES(LINEGATE_BUFFER_TOO_SMALL, linegate_write_line(gate, "{}", 2, NULL, 0, &len));
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_write_line(gate, "{}", 2, NULL, sizeof out, &len));
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_write_result(gate, slice("7"), "{}", 2, NULL, 1, &len));
+    GIVES(LINEGATE_NULL_ARGUMENT, linegate_write_error(gate, slice("7"), 1, "", NULL, 0, NULL, 1, &len));
+    HOLDS(len == 0);
+    GIVES(LINEGATE_FRAME_EMPTY, linegate_write_line(gate, NULL, 0, out, sizeof out, &len));
 
     /* In an order that makes no sense. */
     GIVES(LINEGATE_NEED_MORE, linegate_feed(gate, "{", 1, &used, &event));
@@ -521,6 +567,21 @@ static void sessions(void) {
     GIVES(LINEGATE_ID_IN_USE, feed(client, ping, &event));
     GIVES(LINEGATE_OK, linegate_tracker_count(tracker, &waiting, &asked, &late));
     HOLDS(waiting == 1 && asked == 0 && late == 0);
+    /* The session that there is isn't wiped, not even from its own place. */
+    linegate_tracker *again = tracker;
+    static _Alignas(16) unsigned char fourth[1024];
+    GIVES(LINEGATE_STALE_EVENT, linegate_tracker_init(third, size, 2, client, server, &again));
+    HOLDS(again == NULL);
+    GIVES(LINEGATE_STALE_EVENT, linegate_tracker_init(fourth, size, 2, client, server, &again));
+    options.direction = LINEGATE_FROM_CLIENT;
+    linegate *alone = in(lonely, &options);
+    GIVES(LINEGATE_STALE_EVENT, linegate_tracker_init(fourth, size, 2, alone, server, &again));
+    options.direction = LINEGATE_FROM_SERVER;
+    alone = in(lonely, &options);
+    GIVES(LINEGATE_STALE_EVENT, linegate_tracker_init(fourth, size, 2, client, alone, &again));
+    GIVES(LINEGATE_ID_IN_USE, feed(client, ping, &event));
+    GIVES(LINEGATE_OK, linegate_tracker_count(tracker, &waiting, &asked, &late));
+    HOLDS(waiting == 1);
     /* The writer is in the session too. */
     GIVES(LINEGATE_UNKNOWN_RESPONSE, linegate_write_result(server, slice("8"), "{}", 2, out, sizeof out, &len));
     GIVES(LINEGATE_OK, linegate_write_result(server, slice("7"), "{}", 2, out, sizeof out, &len));
@@ -545,6 +606,14 @@ static void sessions(void) {
     GIVES(LINEGATE_OK, feed(client, ping, &event));
     /* A line alone isn't asked for its session. */
     GIVES(LINEGATE_OK, linegate_check_line(client, ping, sizeof ping - 2, &event));
+    /* Gates that are made anew are in none, and a tracker may lie where one lay. */
+    server = in(second, &options);
+    options.direction = LINEGATE_FROM_CLIENT;
+    client = in(storage, &options);
+    GIVES(LINEGATE_OK, linegate_tracker_init(third, size, 2, client, server, &tracker));
+    GIVES(LINEGATE_OK, linegate_tracker_count(tracker, &waiting, &asked, &late));
+    HOLDS(waiting == 0);
+    options.direction = LINEGATE_FROM_SERVER;
     /* Plain JSON-RPC has no session. */
     options.revision = LINEGATE_REVISION_JSONRPC;
     server = in(second, &options);

@@ -60,8 +60,23 @@ const HEAP: usize = 2;
 #[derive(Clone, Copy, PartialEq)]
 enum Ticket {
     Undecided,
+    /// linegate_call failed by a fault of the caller's.
+    InVain,
+    Called,
     Allowed,
     Over,
+}
+
+impl Ticket {
+    /// Whether linegate_call may still be asked.
+    fn is_new(self) -> bool {
+        matches!(self, Self::Undecided | Self::InVain)
+    }
+
+    /// Whether nothing was decided.
+    fn is_open(self) -> bool {
+        self.is_new() || self == Self::Called
+    }
 }
 
 /// One gate, what it lies in, and its last event.
@@ -145,7 +160,7 @@ impl World<'_> {
             (options.versions, options.versions_len) = (names.as_ptr(), pick(2) as usize);
         }
         if odd == 3 {
-            (options.size, options.direction) = (options.size - 8 * pick(4) as usize, pick(3));
+            (options.size, options.direction) = (options.size - 8 * (pick(4) / 3) as usize, pick(3));
             (options.allow, options.grant) = (0x3FFF, 0x3FFF);
         }
         options
@@ -238,7 +253,7 @@ impl World<'_> {
         for slice in slices.iter().filter(|slice| which < HEAP && !slice.data.is_null()) {
             assert!(slice.data.cast() >= bounds.start && slice.data.wrapping_add(slice.len).cast() <= bounds.end);
         }
-        (place.event, place.live) = (said, said.size == size_of::<linegate_event>());
+        (place.event, place.live) = (said, true);
         place.ticket = if said.ticket == 0 { Ticket::Over } else { Ticket::Undecided };
     }
 
@@ -338,19 +353,31 @@ impl World<'_> {
         let row = linegate_member { size: size_of::<linegate_member>(), name: c"a".as_ptr(), ..zeroed() };
         let integer = linegate_member { r#type: LINEGATE_TYPE_INTEGER, ..row };
         let mut rows = [integer, linegate_member { name: c"b".as_ptr(), ..integer }, row, row];
+        let element = [linegate_member { name: ptr::null(), optional: 1, ..integer }];
+        let list = linegate_member { r#type: LINEGATE_TYPE_ARRAY, members: element.as_ptr(), members_len: 1, ..row };
+        let inner = [list, linegate_member { name: c"b".as_ptr(), optional: 1, ..integer }];
         let action = linegate_action { size: size_of::<linegate_action>(), name: c"add".as_ptr(), ..zeroed() };
         let ping = linegate_action { name: c"ping".as_ptr(), target: LINEGATE_TARGET_METHOD, ..action };
         let mut actions = [linegate_action { members: rows.as_ptr(), members_len: 2, ..action }, ping];
         let mut len = 2;
         if self.pick(3) > 0 {
-            let first = rows.as_ptr();
-            for row in &mut rows {
-                row.name = NAMES[self.script.below(NAMES.len())].as_ptr();
-                (row.r#type, row.optional) = (self.script.below(9) as u32, self.script.below(5).min(2) as u32);
-                row.max = i64::from(row.optional);
-                if row.r#type == LINEGATE_TYPE_OBJECT || row.r#type == LINEGATE_TYPE_ARRAY {
-                    (row.members, row.members_len) = (first, self.script.below(3));
+            // An odd one may be out of order in every way; one that isn't is mostly good, so that arguments are read by it.
+            let odd = self.pick(4) == 1;
+            let (first, start) = (rows.as_ptr(), self.pick(NAMES.len()));
+            for (at, row) in rows.iter_mut().enumerate() {
+                let place = if odd { self.script.below(NAMES.len()) } else { (start + at) % (NAMES.len() - 1) };
+                row.name = NAMES[place].as_ptr();
+                let (types, optional) = if odd { (9, 3) } else { (8, 2) };
+                (row.r#type, row.optional) = (self.script.below(types) as u32, self.script.below(optional) as u32);
+                if odd || row.r#type == LINEGATE_TYPE_INTEGER {
+                    (row.min, row.max) = (self.script.below(2) as i64, self.script.below(3) as i64);
                 }
+                (row.members, row.members_len) = match row.r#type {
+                    _ if odd => (first, self.script.below(3)),
+                    LINEGATE_TYPE_OBJECT => (inner.as_ptr(), self.script.below(3)),
+                    LINEGATE_TYPE_ARRAY => (element.as_ptr(), 1),
+                    _ => (ptr::null(), 0),
+                };
             }
             let names = [c"add", c"note", c"tools/list", c"ping"];
             for action in &mut actions {
@@ -364,9 +391,9 @@ impl World<'_> {
         let mut which = 9;
         let (values_len, table) =
             (if self.pick(4) == 1 { self.pick(4) } else { 4 }, self.or_null(actions.as_mut_ptr()));
+        let which_at = self.or_null(&raw mut which);
         // SAFETY: rows, values and names are good, or NULL; the refusal doesn't name a row any more when they are gone.
-        let status =
-            unsafe { linegate_call(gate, ticket, table, len, &raw mut which, values.as_mut_ptr(), values_len) };
+        let status = unsafe { linegate_call(gate, ticket, table, len, which_at, values.as_mut_ptr(), values_len) };
         assert_eq!(which < len, status == LINEGATE_OK && !gate.is_null());
         if status >= LINEGATE_UNKNOWN_TOOL && status < LINEGATE_NULL_ARGUMENT {
             self.tell(gate);
@@ -378,10 +405,10 @@ impl World<'_> {
     fn tell(&mut self, gate: *mut linegate) {
         let mut small = [0_u8; 300];
         let cap = if self.pick(2) == 0 { 300 } else { self.pick(300) };
-        let (mut len, out) = (0, small.as_mut_ptr());
+        let (mut len, out) = (0, self.or_null(small.as_mut_ptr()));
         let mut record = linegate_record { size: size_of::<linegate_record>(), ..zeroed() };
         let mut said = event();
-        record.size -= 8 * self.pick(4);
+        record.size -= 8 * (self.pick(4) / 3);
         // SAFETY: all pointers are good for their lengths, or NULL.
         unsafe {
             note!(linegate_reply, linegate_reply(gate, out.cast(), cap, &raw mut len));
@@ -407,9 +434,16 @@ impl World<'_> {
                     let status = self.call(gate, ticket);
                     let refused = (LINEGATE_UNKNOWN_TOOL..LINEGATE_NULL_ARGUMENT).contains(&status)
                         && status != LINEGATE_ALREADY_USED;
-                    assert!(!matches!(status, LINEGATE_OK | LINEGATE_ABSENT) && !refused || is == Ticket::Undecided);
+                    assert!(!matches!(status, LINEGATE_OK | LINEGATE_ABSENT) && !refused || is.is_new());
                     note!(linegate_call, status);
-                    (status, if refused { Ticket::Over } else { is })
+                    let then = match status {
+                        _ if refused => Ticket::Over,
+                        LINEGATE_OK => Ticket::Called,
+                        LINEGATE_ABSENT => Ticket::Undecided,
+                        _ if is.is_new() => Ticket::InVain,
+                        _ => is,
+                    };
+                    (status, then)
                 }
                 2 => {
                     let code = LINEGATE_UNKNOWN_TOOL + self.pick(4) as i32;
@@ -417,13 +451,13 @@ impl World<'_> {
                     let status = linegate_refuse(gate, ticket, code, rpc_code, value);
                     let refused =
                         status == code && code != LINEGATE_ALREADY_USED || status == LINEGATE_SWITCH_NOT_GRANTED;
-                    assert!(!refused || is == Ticket::Undecided);
+                    assert!(!refused || is.is_open());
                     reached!("linegate_refuse", refused);
                     (status, if refused { Ticket::Over } else { is })
                 }
                 3 | 4 => {
                     let status = linegate_authorize(gate, ticket, i32::from(self.pick(4) != 1));
-                    assert!(status != LINEGATE_OK || is == Ticket::Undecided);
+                    assert!(status != LINEGATE_OK || matches!(is, Ticket::Undecided | Ticket::Called));
                     note!(linegate_authorize, status);
                     let then = match status {
                         LINEGATE_OK => Ticket::Allowed,
@@ -455,20 +489,20 @@ impl World<'_> {
         let in_flight = self.pick(5);
         let size = linegate_tracker_size(in_flight);
         reached!("linegate_tracker_size", size > 0);
-        // The gates of the tracker before must not be fed with it any more.
-        if self.tracker.is_null() {
-            let mut storage = memory(size.max(16));
-            let place = self.or_null(storage.as_mut_ptr());
-            let short = usize::from(self.pick(8) == 1);
-            let (client, server) = (self.places[0].gate, self.places[1].gate);
-            // SAFETY: all pointers are good, or NULL; both gates have the tracker as long as they are there.
-            let status = unsafe {
-                let len = size.saturating_sub(short);
-                linegate_tracker_init(place.cast(), len, in_flight, client, server, &raw mut self.tracker)
-            };
-            if note!(linegate_tracker_init, status) {
-                self.memory = storage;
-            }
+        let mut storage = memory(size.max(16));
+        let place = self.or_null(storage.as_mut_ptr());
+        let short = usize::from(self.pick(8) == 1);
+        let (client, server) = (self.places[0].gate, self.places[1].gate);
+        let mut tracker = ptr::null_mut();
+        // SAFETY: all pointers are good, or NULL; both gates have the tracker as long as they are there.
+        let status = unsafe {
+            let len = size.saturating_sub(short);
+            linegate_tracker_init(place.cast(), len, in_flight, client, server, &raw mut tracker)
+        };
+        if note!(linegate_tracker_init, status) {
+            // A gate that is in a session stays in it.
+            assert!(self.tracker.is_null());
+            (self.memory, self.tracker) = (storage, tracker);
         }
     }
 
@@ -533,6 +567,8 @@ impl World<'_> {
         let gate = self.or_null(self.places[which].gate);
         let mut said = event();
         said.size -= [0, 0, 0, 0, 0, 0, 8, said.size][self.pick(8)];
+        // No caller has less of it: such a call is told to be wrong, and ends nothing.
+        let whole = said.size == size_of::<linegate_event>();
         let mut used = 0;
         // SAFETY: all pointers are good for their lengths, or NULL.
         unsafe {
@@ -542,14 +578,13 @@ impl World<'_> {
                     let status = linegate_feed(gate, piece.as_ptr().cast(), piece.len(), &raw mut used, &raw mut said);
                     note!(linegate_feed, status);
                     assert!(used <= piece.len());
-                    if !gate.is_null() && said.size > 0 {
+                    if !gate.is_null() && whole {
                         self.judged(which, said);
                     }
                 }
                 6 => {
                     note!(linegate_finish, linegate_finish(gate, &raw mut said));
-                    // A call that was told to be wrong has ended nothing.
-                    if !gate.is_null() && said.size > 0 {
+                    if !gate.is_null() && whole {
                         self.forget(which);
                     }
                 }
@@ -564,7 +599,7 @@ impl World<'_> {
                     let line = piece.strip_suffix(b"\n").unwrap_or(&piece);
                     let status = linegate_check_line(gate, line.as_ptr().cast(), line.len(), &raw mut said);
                     note!(linegate_check_line, status);
-                    if !gate.is_null() && said.size > 0 {
+                    if !gate.is_null() && whole {
                         self.judged(which, said);
                     }
                 }
