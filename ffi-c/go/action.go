@@ -6,6 +6,7 @@ import "C"
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"sync/atomic"
 	"unsafe"
@@ -72,9 +73,10 @@ func (t Typed[T]) Arguments() T {
 	return arguments
 }
 
+// read gives [Arguments] where a type that reads itself doesn't take them: what that says may quote them.
 func (t Typed[T]) read() (arguments T, err error) {
-	if t.event != nil {
-		err = json.Unmarshal([]byte(t.arguments), &arguments)
+	if t.event != nil && json.Unmarshal([]byte(t.arguments), &arguments) != nil {
+		err = Arguments
 	}
 	return arguments, err
 }
@@ -88,9 +90,10 @@ func (t Typed[T]) read() (arguments T, err error) {
 //
 // The error is a *[Refusal] with [Arguments] (502) where they don't fit, or [NotGranted] (505) where the line passed only by a switch
 // that Options.Grant doesn't have: the call is refused, counted, and to be answered with the refusal's Reply. It is
-// [Arguments] alone where the message is no call, [AlreadyUsed] where it was asked before, [StaleEvent] where the gate was fed
-// since; and another error where T is no struct, or has in it what can't be held so: an interface, a map, bytes, an
-// array, an embedded struct, itself; two members of one name, or a name that encoding/json passes over; or where T reads itself.
+// [Arguments] alone where the message is no call, or its method has a NUL in it; [AlreadyUsed] where it was asked before, [StaleEvent]
+// where the gate was fed since; and another error where T is no struct, or has in it what can't be held so: an interface, a map, bytes,
+// an array, an embedded struct, itself, more than 8 structs and slices within each other below T; two members of one name, or a name that
+// encoding/json passes over; or where T reads itself. No error has anything of the arguments in it.
 func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 	if event == nil || event.made.kind != Request && event.made.kind != Notification {
 		return Typed[T]{}, Arguments
@@ -109,7 +112,14 @@ func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 	err = event.do(func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status {
 		return C.lg_call(pump, ticket, target, asked, rows.rows, rows.len)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, absent):
+		// A name that C can't spell.
+		return Typed[T]{}, Arguments
+	case errors.Is(err, BadOptions):
+		// All else that rows can be was seen to when they were made.
+		return Typed[T]{}, fmt.Errorf("linegate: %s nests deeper than %d: %w", reflect.TypeFor[T](), C.LINEGATE_MAX_NESTING, err)
+	case err != nil:
 		return Typed[T]{}, err
 	}
 	// The event is anybody's to overwrite.
@@ -117,7 +127,7 @@ func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 	typed := Typed[T]{event: own, tool: tool, arguments: string(arguments), asked: new(atomic.Bool)}
 	if _, err := typed.read(); err != nil {
 		// A type that reads itself doesn't take it.
-		return Typed[T]{}, errors.Join(event.Refuse(Arguments), err)
+		return Typed[T]{}, event.Refuse(Arguments)
 	}
 	return typed, nil
 }
@@ -184,8 +194,8 @@ type Authorized[T any] struct {
 
 // Execute runs the action with the call's tool and arguments, if this is the call's first time and no further input was fed.
 //
-// The error is the action's own, or [AlreadyUsed] (504), or [StaleEvent] (904); in the last two the action has not run. What the policy
-// did to its arguments is not in those that the action gets.
+// The error is the action's own, or [AlreadyUsed] (504), or [StaleEvent] (904), or [Arguments] (502) where a type that reads itself takes
+// them no more; in the last three the action has not run. What the policy did to its arguments is not in those that the action gets.
 func (a Authorized[T]) Execute(action func(tool string, arguments T) error) error {
 	err := a.typed.event.do(func(pump *C.lg_pump, ticket C.uint64_t) C.linegate_status {
 		return C.linegate_authorized(pump.gate, ticket)
@@ -196,7 +206,7 @@ func (a Authorized[T]) Execute(action func(tool string, arguments T) error) erro
 	arguments, err := a.typed.read()
 	if err != nil {
 		// A type that reads itself took them before.
-		return errors.Join(Arguments, err)
+		return err
 	}
 	return action(a.typed.tool, arguments)
 }

@@ -3,7 +3,9 @@ package linegate
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -49,6 +51,97 @@ func TestChangedEventsChangeNoCall(t *testing.T) {
 	event := accepted(t, gate, `{"jsonrpc":"2.0","id":1,"result":{}}`+"\n")
 	event.Kind, event.Method, event.Params = Request, toolsCall, []byte(`{"name":"add","arguments":{"a":1,"b":2}}`)
 	if _, err := ArgumentsOf[sum](event); err != Arguments {
+		t.Error(err)
+	}
+}
+
+// fickle reads itself, and tells what it read.
+type fickle struct{ text string }
+
+var refusesFickle bool
+
+func (f *fickle) UnmarshalJSON(text []byte) error {
+	f.text = string(text)
+	if refusesFickle {
+		return errors.New("can't read " + f.text)
+	}
+	return nil
+}
+
+// What a type says of what it doesn't take may quote it, and no error of the package does.
+func TestErrorsQuoteNoArguments(t *testing.T) {
+	type secret struct {
+		When *time.Time `json:"when"`
+		It   *fickle    `json:"it"`
+	}
+	gate := gateOf(t, Options{})
+	quotesNone := func(name string, err error) {
+		t.Helper()
+		if !errors.Is(err, Arguments) || strings.Contains(fmt.Sprintf("%v %+v", err, err), "hunter2") {
+			t.Errorf("%s: %v", name, err)
+		}
+		for one := err; one != nil; one = errors.Unwrap(one) {
+			if strings.Contains(one.Error(), "hunter2") {
+				t.Errorf("%s, within: %v", name, one)
+			}
+		}
+	}
+	defer func() { refusesFickle = false }()
+	_, err := fits[secret](t, gate, `{"when":"hunter2"}`)
+	quotesNone("a time", err)
+	refusesFickle = true
+	_, err = fits[secret](t, gate, `{"it":"hunter2"}`)
+	quotesNone("a type of the host's", err)
+	// One that takes them at first.
+	ask := func() Typed[secret] {
+		refusesFickle = false
+		defer func() { refusesFickle = true }()
+		typed, err := ArgumentsOf[secret](accepted(t, gate, strings.Replace(call, `{"a":1,"b":2}`, `{"it":"hunter2"}`, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return typed
+	}
+	_, err = ask().Authorize(func(string, secret) bool { return true })
+	quotesNone("authorizing", err)
+	typed := ask()
+	refusesFickle = false
+	authorized, err := typed.Authorize(func(string, secret) bool { return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusesFickle = true
+	quotesNone("executing", authorized.Execute(func(string, secret) error { t.Error("it has run"); return nil }))
+}
+
+// Of the states of the C library none is given, and of tables that it doesn't take each says why.
+func TestNoBareStates(t *testing.T) {
+	type deep struct {
+		A *[]struct{ A [][]struct{ A [][][]int } }
+	}
+	type deeper struct {
+		A *[]struct{ A [][]struct{ A [][][][]int } }
+	}
+	gate := gateOf(t, Options{Methods: []string{"x"}, Allow: SwitchEscapedNul, Grant: SwitchEscapedNul})
+	event := accepted(t, gate, `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"\u0000"}}`+"\n")
+	if _, err := ArgumentsOf[struct {
+		A string `json:"a"`
+	}](event); err != nil {
+		t.Error(err)
+	}
+	plain := gateOf(t, Options{Revision: "jsonrpc", Allow: SwitchEscapedNul, Grant: SwitchEscapedNul})
+	event = accepted(t, plain, `{"jsonrpc":"2.0","id":1,"method":"x\u0000y"}`+"\n")
+	if _, err := ArgumentsOf[struct{}](event); err != Arguments {
+		t.Error(err)
+	}
+	if err := event.Refuse(UnknownTool); !errors.Is(err, UnknownTool) {
+		t.Error(err)
+	}
+	if _, err := fits[deep](t, gate, `{}`); err != nil {
+		t.Error(err)
+	}
+	_, err := fits[deeper](t, gate, `{}`)
+	if !errors.Is(err, BadOptions) || !strings.Contains(err.Error(), "deeper") {
 		t.Error(err)
 	}
 }

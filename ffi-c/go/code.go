@@ -7,8 +7,12 @@ import "C"
 import "fmt"
 
 // A Code says why a line was refused, or what a caller did wrong. Its numbers are those of the rules: 101 to 459 for lines,
-// 5xx for actions, 9xx for callers. It is an error, to be compared with errors.Is.
+// 5xx for actions, 9xx for callers. It is an error, to be compared with errors.Is. The numbers below 100 are states of the C library,
+// no faults: no function of this package gives one.
 type Code int32
+
+// absent is such a state: a table has nothing for the message.
+const absent Code = C.LINEGATE_ABSENT
 
 // The codes that this package gives for what its callers do; those of lines are in the rules.
 const (

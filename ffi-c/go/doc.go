@@ -21,6 +21,10 @@
 //
 // Who keeps a copy under a path of his own changes its go.mod, and nothing else: the package imports nothing of itself.
 //
-// The package is a thin layer over the C library, which it finds by pkg-config: run make install first. The library keeps no
-// pointer to Go memory: what it lends lies in its own memory, and is copied before it is handed on.
+// The package is a thin layer over the C library, which it finds by pkg-config: run make install first. Where DIR isn't one that the
+// system searches, set PKG_CONFIG_PATH=DIR/lib/pkgconfig to build, and LD_LIBRARY_PATH=DIR/lib to run, or build the place in:
+//
+//	CGO_LDFLAGS=-Wl,-rpath,DIR/lib go build
+//
+// The library keeps no pointer to Go memory: what it lends lies in its own memory, and is copied before it is handed on.
 package linegate

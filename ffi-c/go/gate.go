@@ -79,8 +79,9 @@ type Options struct {
 	// 16 bytes that no peer knows; zero for random ones.
 	AuditKey [16]byte
 
-	// Of a Reader: where replies to refused lines go. Only who owns the one writer of the wire may set it, and it must be safe
-	// to write there whole lines at any time. Default: nowhere.
+	// Of a Reader: where replies to refused lines go, each in one write. Only who owns the one writer of the wire may set it, and it must
+	// be safe to write there whole lines at any time; for NewSession the stream that it writes to itself is, in the same variable.
+	// Default: nowhere.
 	Replies io.Writer
 	// Of a session: requests of each side that may wait for their answers at once. Default 1024.
 	InFlight int
@@ -177,7 +178,7 @@ func (o *Options) pump() (*C.lg_pump, error) {
 		C.free(unsafe.Pointer(pump))
 		complaint := C.linegate_complaint{size: C.size_t(unsafe.Sizeof(C.linegate_complaint{}))}
 		if C.linegate_options_check(options, &complaint) != C.LINEGATE_OK {
-			return nil, &OptionError{string(copied(complaint.option)), string(copied(complaint.text))}
+			return nil, &OptionError{text(complaint.option), text(complaint.text)}
 		}
 		return nil, Code(status)
 	}
@@ -255,12 +256,12 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// An Event is a message that was accepted. Its bytes are copies: they stay what they are. What is changed in its members changes
+// An Event is a message that was accepted. Its bytes are a copy: they stay what they are. What is changed in its members changes
 // nothing of the call: [ArgumentsOf] and Tool read what the gate passed.
 type Event struct {
 	Kind     Kind
 	Sequence uint64
-	// Exactly the bytes that were checked, without the line break.
+	// Exactly the bytes that were checked, without the line break. ID, Params, Result and Error are parts of it.
 	Line   []byte
 	Method string
 	// The id as it was written, quotes included; nil where there is none.
@@ -381,23 +382,36 @@ func errorOf(status C.linegate_status) error {
 	return Code(status)
 }
 
-// event copies what the library lends.
+// event copies what the library lends: the line, and once more what the call is read from, which is nobody's to change.
 func (g *Gate) event(said *C.linegate_event) *Event {
+	line := copied(said.line)
+	part := func(slice C.linegate_slice) []byte {
+		if slice.data == nil {
+			return nil
+		}
+		from := uintptr(unsafe.Pointer(slice.data)) - uintptr(unsafe.Pointer(said.line.data))
+		to := from + uintptr(slice.len)
+		return line[from:to:to]
+	}
+	made := made{Kind(said.kind), text(said.method), text(said.params)}
 	return &Event{
-		Kind:     Kind(said.kind),
+		Kind:     made.kind,
 		Sequence: uint64(said.sequence),
-		Line:     copied(said.line),
-		Method:   string(copied(said.method)),
-		ID:       copied(said.id),
-		Params:   copied(said.params),
-		Result:   copied(said.result),
-		Error:    copied(said.error),
+		Line:     line,
+		Method:   made.method,
+		ID:       part(said.id),
+		Params:   part(said.params),
+		Result:   part(said.result),
+		Error:    part(said.error),
 		Loosened: Switch(said.loosened),
 		gate:     g,
 		ticket:   uint64(said.ticket),
-		made:     made{Kind(said.kind), string(copied(said.method)), string(copied(said.params))},
+		made:     made,
 	}
 }
+
+// text copies a slice as a string. None is longer than max_frame, which is an int.
+func text(slice C.linegate_slice) string { return C.GoStringN(slice.data, C.int(slice.len)) }
 
 func copied(slice C.linegate_slice) []byte { return bytesOf(slice.data, slice.len) }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"sync"
 	"unsafe"
 )
@@ -20,6 +21,22 @@ const chunk = 64 * 1024
 const tries = 100
 
 var errCount = errors.New("linegate: the source says that it read fewer bytes than none, or more than it was given room for")
+
+// isNil says whether a stream is nil, or a nil of a type.
+func isNil(stream any) bool {
+	switch value := reflect.ValueOf(stream); value.Kind() {
+	case reflect.Invalid:
+		return true
+	case reflect.Pointer, reflect.Func, reflect.Map, reflect.Chan:
+		return value.IsNil()
+	}
+	return false
+}
+
+// isSame says whether two streams are one. Those that can't be compared are two.
+func isSame(one, other io.Writer) bool {
+	return one != nil && reflect.ValueOf(one).Comparable() && reflect.ValueOf(other).Comparable() && one == other
+}
 
 // A Reader hands on the lines that its gate accepts, each with one line feed, and nothing else.
 type Reader struct {
@@ -44,8 +61,11 @@ type Reader struct {
 // out. After a refusal that ends the session the stream gives io.EOF, as at its own end. A reply that didn't go out whole is Read's
 // error, and so it is of each reply that is due later: none of them goes out behind a part of another.
 func NewReader(from io.Reader, options Options) (*Reader, error) {
-	if from == nil {
+	if isNil(from) {
 		return nil, &OptionError{"from", "it is a stream to read, not nil"}
+	}
+	if options.Replies != nil && isNil(options.Replies) {
+		return nil, &OptionError{"replies", "it is a stream to write to, not a nil of its type"}
 	}
 	gate, err := NewGate(options)
 	if err != nil {
@@ -232,7 +252,7 @@ type Writer struct {
 // NewWriter puts a gate in front of what writes to the wire: of a server unless options say FromClient. A line that is refused ends
 // nothing, whatever the policy.
 func NewWriter(to io.Writer, options Options) (*Writer, error) {
-	if to == nil {
+	if isNil(to) {
 		return nil, &OptionError{"to", "it is a stream to write to, not nil"}
 	}
 	options.FromServer = !options.FromClient
@@ -245,7 +265,9 @@ func NewWriter(to io.Writer, options Options) (*Writer, error) {
 }
 
 // Write takes bytes up to their last line feed as lines, and keeps the rest for the next call. At the first line that is
-// refused it stops with its [Code]; lines before that went out, that line is gone, and nothing behind it was taken.
+// refused it stops with its [Code]; lines before that went out, that line is gone, and nothing behind it was taken. So n counts what was
+// taken of p, the refused line with its line feed too: go on with p[n:]. It is len(p) where no line was refused, whether or not the
+// last one has ended.
 //
 // Where the stream fails, or takes a part of a line (io.ErrShortWrite), the Writer ends: what is counted are the bytes before that
 // line, no further byte goes out, and each later Write gives 0 and the same error. After Close it gives 0 and os.ErrClosed.

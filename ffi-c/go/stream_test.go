@@ -123,6 +123,70 @@ func TestAClosedWriterTakesNothing(t *testing.T) {
 	}
 }
 
+// writes is a stream that is a function: it can't be compared.
+type writes func([]byte) (int, error)
+
+func (w writes) Write(line []byte) (int, error) { return w(line) }
+
+// cutting takes a part of each line, and fails with the first.
+type cutting struct{ got strings.Builder }
+
+func (c *cutting) Write(line []byte) (int, error) { return c.got.Write(line[:5]) }
+
+// Replies on the stream to which a session writes are between its lines, and end with it: nothing follows a part of a line.
+func TestRepliesOnTheStreamOfASessionShareIt(t *testing.T) {
+	wire := new(cutting)
+	reader, writer, err := NewSession(strings.NewReader(twice+ping), wire, Options{Policy: PolicyContinue, Replies: wire})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reader.replies != writer.out {
+		t.Error("two outlets on one stream")
+	}
+	if _, err := io.ReadAll(reader); !errors.Is(err, io.ErrShortWrite) {
+		t.Error(err)
+	}
+	if n, err := io.WriteString(writer, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`+"\n"); n != 0 || !errors.Is(err, io.ErrShortWrite) {
+		t.Error(n, err)
+	}
+	if wire.got.Len() != 5 {
+		t.Error(wire.got.String())
+	}
+	reader.Close()
+	writer.Close()
+	// Another stream is one of its own, and so is one that can't be compared.
+	toFunc := writes(func(line []byte) (int, error) { return len(line), nil })
+	for _, streams := range [][2]io.Writer{{wire, new(cutting)}, {toFunc, toFunc}, {wire, toFunc}} {
+		reader, writer, err := NewSession(strings.NewReader(""), streams[0], Options{Replies: streams[1]})
+		if err != nil || reader.replies == writer.out {
+			t.Error(err)
+		}
+		reader.Close()
+		writer.Close()
+	}
+}
+
+// What Write counts of a line that is refused.
+func TestWriteCountsTheRefusedLine(t *testing.T) {
+	var wire strings.Builder
+	writer, err := NewWriter(&wire, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := answer + "a print\n" + answer + answer[:5]
+	n, err := io.WriteString(writer, lines)
+	if n != len(answer)+len("a print\n") || !errors.Is(err, Code(202)) {
+		t.Error(n, err)
+	}
+	if rest, err := io.WriteString(writer, lines[n:]); rest != len(lines)-n || err != nil {
+		t.Error(rest, err)
+	}
+	if n, err = io.WriteString(writer, answer[5:]); n != len(answer)-5 || err != nil || wire.String() != answer+answer+answer {
+		t.Error(n, err, wire.String())
+	}
+	writer.Close()
+}
+
 func TestNothingIsAnError(t *testing.T) {
 	from, to := strings.NewReader(""), io.Discard
 	for option, make := range map[string]func() error{
@@ -136,9 +200,31 @@ func TestNothingIsAnError(t *testing.T) {
 			t.Errorf("%s: %v", option, err)
 		}
 	}
+	// A nil that has a type is one as well; what is no pointer has none.
+	var noFile *os.File
+	var noWriter *Writer
+	for option, make := range map[string]func() error{
+		"from":       func() error { _, err := NewReader(noFile, Options{}); return err },
+		"to":         func() error { _, err := NewWriter(noWriter, Options{}); return err },
+		"to, 2":      func() error { _, _, err := NewSession(from, noFile, Options{}); return err },
+		"to, a func": func() error { _, err := NewWriter(writes(nil), Options{}); return err },
+		"replies":    func() error { _, err := NewReader(from, Options{Replies: noFile}); return err },
+		"replies, 2": func() error { _, _, err := NewSession(from, to, Options{Replies: noWriter}); return err },
+	} {
+		var wrong *OptionError
+		if err := make(); !errors.As(err, &wrong) || !strings.HasPrefix(option, wrong.Option) {
+			t.Errorf("%s: %v", option, err)
+		}
+	}
+	writer, err := NewWriter(writes(func(line []byte) (int, error) { return len(line), nil }), Options{})
+	if err != nil {
+		t.Error(err)
+	}
+	writer.Close()
 	gate := gateOf(t, Options{})
 	for _, pair := range [][2]*Gate{{nil, nil}, {gate, nil}, {nil, gate}} {
-		if _, err := NewTracker(pair[0], pair[1], 1); !errors.Is(err, BadOptions) {
+		var wrong *OptionError
+		if _, err := NewTracker(pair[0], pair[1], 1); !errors.Is(err, BadOptions) || !errors.As(err, &wrong) {
 			t.Error(err)
 		}
 	}

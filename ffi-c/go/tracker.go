@@ -22,17 +22,20 @@ const inFlight = 1024
 // NewTracker makes the two gates judge each line in its session as well (451 to 459): client judges the client's lines, server the
 // server's; they are of one revision. From then on a feed of one waits for one of the other.
 //
-// The error is [BadOptions] where a gate is nil, the gates don't make a session, or have one, or requests is below 1; [Closed] where one
-// is closed.
+// The error is an *[OptionError] where a gate is nil, the gates don't make a session, or have one, or requests is below 1; [Closed] where
+// one is closed.
 func NewTracker(client, server *Gate, requests int) (*Tracker, error) {
 	if client == nil || server == nil {
-		return nil, BadOptions
+		return nil, &OptionError{"gate", "client and server are gates, not nil"}
 	}
 	if client.none() || server.none() {
 		return nil, Closed
 	}
 	if client == server || client.tracker != nil || server.tracker != nil {
-		return nil, BadOptions
+		return nil, &OptionError{"gate", "client and server are two, and neither is in a session"}
+	}
+	if client.plain || server.plain {
+		return nil, &OptionError{"revision", "a session is one of MCP; for plain JSON-RPC take NewReader and NewWriter alone"}
 	}
 	client.lock.Lock()
 	defer client.lock.Unlock()
@@ -43,13 +46,16 @@ func NewTracker(client, server *Gate, requests int) (*Tracker, error) {
 	}
 	size := C.linegate_tracker_size(C.size_t(max(requests, 0)))
 	if size == 0 {
-		return nil, BadOptions
+		return nil, &OptionError{"in_flight", "it is 1 or more, and memory can hold as many"}
 	}
 	storage := C.malloc(size)
 	tracker := &Tracker{client: client}
 	status := C.linegate_tracker_init(storage, size, C.size_t(requests), client.pump.gate, server.pump.gate, &tracker.tracker)
 	if status != C.LINEGATE_OK {
 		C.free(storage)
+		if status == C.LINEGATE_BAD_OPTIONS {
+			return nil, &OptionError{"direction", "client judges a client's lines, server a server's, both of one revision"}
+		}
 		return nil, Code(status)
 	}
 	// The gates hold it, so it is collected with the later of them.
@@ -86,9 +92,9 @@ func (t *Tracker) Reset() error {
 	return errorOf(C.linegate_tracker_reset(t.tracker))
 }
 
-// NewSession gates both ways of a server, in one session: a Reader of what its client says, and a Writer of what goes back. Refused
-// requests are answered through the Writer's wire, unless options say where, and so is a request whose answer is refused. Where a
-// line didn't go out whole, neither an answer nor a line of the Writer's follows it.
+// NewSession gates both ways of a server, in one session of MCP: a Reader of what its client says, and a Writer of what goes back.
+// Refused requests are answered through the Writer's wire, unless options say where else, and so is a request whose answer is refused.
+// Where a line didn't go out whole, neither an answer nor a line of the Writer's follows it.
 func NewSession(from io.Reader, to io.Writer, options Options) (*Reader, *Writer, error) {
 	if options.FromServer {
 		return nil, nil, &OptionError{"direction", "a session is a server's: its input comes from the client"}
@@ -104,7 +110,7 @@ func NewSession(from io.Reader, to io.Writer, options Options) (*Reader, *Writer
 		writer.Close()
 		return nil, nil, err
 	}
-	if reader.replies == nil {
+	if reader.replies == nil || isSame(options.Replies, to) {
 		// Between two lines of the writer's own.
 		reader.replies = writer.out
 	}

@@ -74,7 +74,8 @@ func TestGatesThatMakeNoSession(t *testing.T) {
 			return NewTracker(gateOf(t, Options{Revision: "jsonrpc"}), gateOf(t, Options{Revision: "jsonrpc", FromServer: true}), 1)
 		},
 	} {
-		if _, err := make(); !errors.Is(err, BadOptions) {
+		var wrong *OptionError
+		if _, err := make(); !errors.Is(err, BadOptions) || !errors.As(err, &wrong) || wrong.Text == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -127,8 +128,11 @@ func TestASessionOfAServer(t *testing.T) {
 	if _, _, err := NewSession(nil, nil, Options{FromServer: true}); !errors.Is(err, BadOptions) {
 		t.Error(err)
 	}
-	if _, _, err := NewSession(strings.NewReader(""), io.Discard, Options{InFlight: -1}); !errors.Is(err, BadOptions) {
-		t.Error(err)
+	for option, options := range map[string]Options{"in_flight": {InFlight: -1}, "revision": {Revision: "jsonrpc"}} {
+		var wrong *OptionError
+		if _, _, err := NewSession(strings.NewReader(""), io.Discard, options); !errors.Is(err, BadOptions) || !errors.As(err, &wrong) || wrong.Option != option {
+			t.Error(option, err)
+		}
 	}
 }
 
