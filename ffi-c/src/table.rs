@@ -352,15 +352,17 @@ pub(crate) unsafe fn find(
     len: usize,
     is_for: impl Fn(Target<'_>) -> bool,
 ) -> Result<Option<(usize, linegate_action, Target<'static>)>, linegate_status> {
-    let mut found = None;
+    let mut found: Option<(usize, linegate_action, Target<'static>)> = None;
     for at in 0..len {
         // SAFETY: the caller's promise.
         let (row, target) = unsafe { row_at(Rows { first, len }, at) }?;
-        if !is_for(target) {
-            continue;
-        }
-        if found.replace((at, row, target)).is_some() {
-            return Err(LINEGATE_BAD_OPTIONS);
+        match found {
+            // SAFETY: both names were read.
+            Some((_, one, _)) if one.target == row.target && unsafe { is_same(one.name, row.name) } => {
+                return Err(LINEGATE_BAD_OPTIONS);
+            }
+            None if is_for(target) => found = Some((at, row, target)),
+            _ => {}
         }
     }
     if let Some((_, row, _)) = &found {
