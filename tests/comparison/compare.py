@@ -38,7 +38,7 @@ file, checked by
 
 ```sh
 linegate check --call write '{"path":"{{canary}}","text":"{{marker}}"}' -- SERVER
-linegate check --call write '{"path":"{{canary}}","text":"{{marker}}"}' -- linegate run -- SERVER
+linegate check --call write '{"path":"{{canary}}","text":"{{marker}}"}' -- linegate run --answer-wait 5 -- SERVER
 ```
 
 Numbers are violations of each [class](check.md): bytes on stdout that are no message, malformed lines that were acted
@@ -46,7 +46,8 @@ on, and a life that doesn't begin, go or end as it should. A line that two reade
 though some SDK takes it on purpose: a filter in front of it can't vouch for what it will run.
 
 One scenario is not the same each time: `end/one-request`, a request with the end of input right behind it, is answered
-by the Go SDK about every second time, with a gate in front or without.
+by the bare Go SDK about every second time. Behind `linegate run` it is answered each time, for `--answer-wait` holds the end
+of input back until it is.
 """
 LINES = """
 ## Malformed lines, bare
@@ -185,7 +186,7 @@ def page() -> str:
     for subject in subjects:
         print(f"checking {subject.name}", file=sys.stderr)
         bare, status = check(subject.command)
-        gated, gated_status = check([linegate(), "run", "--", *subject.command])
+        gated, gated_status = check([linegate(), "run", "--answer-wait", "5", "--", *subject.command])
         documents.append(bare)
         counts = [bare["classes"][name]["violations"] for name in CLASSES]
         behind = [gated["classes"][name]["violations"] for name in CLASSES]

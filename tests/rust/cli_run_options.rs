@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use support::{Outcome, Running, eventually, scratch};
@@ -251,6 +251,57 @@ fn other_signals_are_the_servers() {
     }
     kill("QUIT", &running);
     assert_eq!(running.wait().code, Some(24));
+}
+
+/// Answers 0.3 seconds later, unless its input has ended by then.
+const DROPS_AT_THE_END: &str =
+    r#"read -r line; (sleep 0.3; echo '{"jsonrpc":"2.0","id":1,"result":{}}') & cat >/dev/null; kill $!"#;
+
+#[test]
+fn the_end_of_input_waits_for_answers_where_it_is_asked_to() {
+    let outcome = send(&["--answer-wait", "20"], DROPS_AT_THE_END, PING);
+    assert_eq!(outcome.stdout, b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", "{}", outcome.stderr);
+    let outcome = send(&[], DROPS_AT_THE_END, PING);
+    assert_eq!(outcome.stdout, b"", "{}", outcome.stderr);
+}
+
+#[test]
+fn the_end_of_input_comes_when_no_answer_is_due_or_none_comes_in_time() {
+    let started = Instant::now();
+    let note = format!("{NOTE}\n").replace("tools/list_changed", "roots/list_changed");
+    assert_eq!(send(&["--answer-wait", "600"], "cat >/dev/null; exit 3", &note).code, Some(3));
+    // A refused request is answered by linegate, and the server owes nothing.
+    assert_eq!(send(&["--answer-wait", "600"], "cat >/dev/null; exit 3", REFUSED).code, Some(3));
+    assert!(started.elapsed() < Duration::from_secs(60));
+    let started = Instant::now();
+    assert_eq!(send(&["--answer-wait", "0.4"], "cat >/dev/null; exit 4", PING).code, Some(4));
+    assert!(started.elapsed() >= Duration::from_millis(400));
+}
+
+#[test]
+fn nothing_waits_for_answers_when_the_session_is_over() {
+    let started = Instant::now();
+    // The server has ended.
+    assert_eq!(send(&["--answer-wait", "600"], "read -r line; exit 5", PING).code, Some(5));
+    // A refusal has ended the session.
+    assert_eq!(send(&["--answer-wait", "600"], "cat >/dev/null", &format!("{PING}{NOISE}")).code, Some(1));
+    // A signal asks for the end.
+    let ready = scratch("ready");
+    let script = format!("trap 'exit 6' TERM; read -r line; : >{}; while :; do sleep 0.05; done", path_of(&ready));
+    let mut running = Running::start(&["run", "--answer-wait", "600", "--", "sh", "-c", &script]);
+    running.send(PING);
+    drop(running.stdin.take());
+    eventually("the server waits", || ready.exists());
+    kill("TERM", &running);
+    assert_eq!(running.wait().code, Some(6));
+    assert!(started.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
+fn plain_json_rpc_knows_of_no_answers() {
+    let outcome = send(&["--revision", "jsonrpc", "--answer-wait", "1"], "cat >/dev/null", "");
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.stderr.contains("needs a revision of MCP or auto"), "{}", outcome.stderr);
 }
 
 #[test]

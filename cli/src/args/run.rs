@@ -67,6 +67,12 @@ pub struct RunArgs {
     #[cfg(unix)]
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub mask: Vec<regex::bytes::Regex>,
+    /// How long the end of input is held back from a server that still has requests to answer, in seconds.
+    ///
+    /// For servers that drop what they are at when their input ends, where a client sends its last request and closes. Not for
+    /// plain JSON-RPC: which requests are answered is known of a session only.
+    #[arg(long, value_name = "S", default_value = "0", value_parser = seconds, allow_negative_numbers = true)]
+    pub answer_wait: Duration,
     /// How long the server may take to end after its input was closed, in seconds; then it gets SIGTERM.
     ///
     /// A server that starts slowly on a busy machine has not read its input yet, and must not be ended before it has. A

@@ -6,7 +6,7 @@
 
 use std::io::{self, PipeReader};
 use std::process::ChildStdin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use linegate::{Direction, Event as Verdict, Gate, REPLY_LEN, Refusal};
 use linegate_host::HeapStorage;
@@ -18,9 +18,21 @@ use crate::tell::tell;
 
 const FROM: Direction = Direction::FromClient;
 
+/// How long one look for answers lies behind the other.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What a server is given time for when the client is gone.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// To answer what it was asked before it sees the end of input.
+    pub answers: Duration,
+    /// To take the lines that are left, as long as none moves.
+    pub closed: Duration,
+}
+
 /// Passes lines on until the client's stream ends, the server takes no more, or `off` calls it off. Then the server's input
-/// is closed. `patience` is how long a server may take nothing once the client is gone.
-pub fn pump(shared: &Shared, gate: Gate<HeapStorage>, server: ChildStdin, off: &PipeReader, patience: Duration) {
+/// is closed.
+pub fn pump(shared: &Shared, gate: Gate<HeapStorage>, server: ChildStdin, off: &PipeReader, patience: Patience) {
     let mut pump = Pump { shared, server, off, patience, position: Position::default(), lines: Lines::default() };
     let end = match pump.run(gate) {
         Ok(()) | Err(Halt::Gone | Halt::CalledOff) => Event::InputEnded,
@@ -34,7 +46,7 @@ struct Pump<'a> {
     shared: &'a Shared,
     server: ChildStdin,
     off: &'a PipeReader,
-    patience: Duration,
+    patience: Patience,
     position: Position,
     lines: Lines,
 }
@@ -59,7 +71,14 @@ impl Pump<'_> {
         if let Verdict::Refused(refusal) = gate.finish() {
             self.refuse(&refusal, self.position.current().offset);
         }
+        self.wait_for_answers();
         Ok(())
+    }
+
+    /// Holds the end of input back from a server that would drop what it was asked.
+    fn wait_for_answers(&self) {
+        let deadline = Instant::now() + self.patience.answers;
+        while self.shared.owes_answers() && Instant::now() < deadline && !wire::pause(self.off, LOOK) {}
     }
 
     fn judge(&mut self, gate: &mut Gate<HeapStorage>, piece: &[u8]) -> Result<(), Halt> {
@@ -95,7 +114,7 @@ impl Pump<'_> {
             }
         }
         if self.shared.observing {
-            return wire::write_to_server(&self.server, piece, io::stdin(), self.off, self.patience);
+            return wire::write_to_server(&self.server, piece, io::stdin(), self.off, self.patience.closed);
         }
         self.flush()
     }
@@ -119,7 +138,7 @@ impl Pump<'_> {
         if self.shared.ended() {
             return Err(Halt::CalledOff);
         }
-        wire::write_to_server(&self.server, self.lines.bytes(), io::stdin(), self.off, self.patience)?;
+        wire::write_to_server(&self.server, self.lines.bytes(), io::stdin(), self.off, self.patience.closed)?;
         self.lines.clear();
         Ok(())
     }

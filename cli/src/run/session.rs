@@ -22,10 +22,11 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 
 use super::capture::{Bounds, Capture};
+use super::client::{self, Patience};
 use super::report::Report;
+use super::server;
 use super::shared::{Event, Shared};
 use super::stderr::{self, Place};
-use super::{client, server};
 use crate::args::RunArgs;
 use crate::secrets::Secrets;
 use crate::tell::{printable, tell};
@@ -36,6 +37,9 @@ pub fn run(args: &'static RunArgs) -> Result<u8, String> {
     let Some((program, arguments)) = args.command.split_first() else {
         return Err("give the server's command after --".to_owned());
     };
+    if !args.answer_wait.is_zero() && !args.revision.is_mcp() {
+        return Err("--answer-wait needs a revision of MCP or auto: plain JSON-RPC has no sessions".to_owned());
+    }
     let report = Report::new(args)?;
     let environment = environment(args)?;
     let secrets = secrets(args, &environment);
@@ -62,13 +66,14 @@ pub fn run(args: &'static RunArgs) -> Result<u8, String> {
         command.stderr(Stdio::piped());
     }
     let waits = Waits { close: args.close_wait, term: args.term_wait };
+    let patience = Patience { answers: args.answer_wait, closed: args.close_wait };
     let server = Supervised::spawn(command, waits)
         .map_err(|error| format!("cannot start {}: {error}", printable(&program.to_string_lossy())))?;
     if args.observe {
         tell(format_args!("observing only: what would be refused is told and passed on. This is no protection."));
     }
     let shared = Arc::new(Shared::new(args, tracker, report, secrets, events));
-    Session::start(server, gates, place, waits, shared, heard)
+    Session::start(server, gates, place, (waits, patience), shared, heard)
         .and_then(Session::conduct)
         .map_err(|error| format!("cannot run the session: {error}"))
 }
@@ -163,7 +168,7 @@ impl Session {
         mut server: Supervised,
         (from_client, from_server): (Gate<HeapStorage>, Gate<HeapStorage>),
         place: Option<Place>,
-        waits: Waits,
+        (waits, patience): (Waits, Patience),
         shared: Arc<Shared>,
         heard: Receiver<Event>,
     ) -> io::Result<Self> {
@@ -186,7 +191,7 @@ impl Session {
             shared.send(Event::Exited);
         })?;
         spawn("client", &shared, move |shared| {
-            client::pump(shared, from_client, stdin, &calling_off, waits.close);
+            client::pump(shared, from_client, stdin, &calling_off, patience);
             shared.send(Event::Done(Direction::FromClient));
         })?;
         spawn("server", &shared, move |shared| {

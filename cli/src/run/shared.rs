@@ -90,6 +90,12 @@ impl Shared {
         }
     }
 
+    /// Whether a request of the client's still has no answer. Never in plain JSON-RPC, where that isn't known.
+    pub fn owes_answers(&self) -> bool {
+        let tracker = self.tracker.as_ref().map(|tracker| tracker.lock().unwrap_or_else(PoisonError::into_inner));
+        tracker.is_some_and(|tracker| tracker.in_flight(Direction::FromClient) > 0)
+    }
+
     /// Whether a refusal has ended the session: then no further line reaches the server.
     pub fn ended(&self) -> bool {
         self.ended.load(SeqCst)

@@ -45,6 +45,12 @@ pub fn read<'p>(input: impl AsFd, off: &PipeReader, drain: bool, piece: &'p mut 
     }
 }
 
+/// Lets that time pass; says whether it was called off meanwhile.
+pub fn pause(off: &PipeReader, time: Duration) -> bool {
+    // Where even that can't be waited for, nothing is.
+    poll_retry(&mut [PollFd::new(off, PollFlags::IN)], Some(&timespec(time))).map_or(true, |ready| ready > 0)
+}
+
 /// Lines that wait to be written at once: of checked ones exactly the bytes that were checked, and one line feed after each.
 #[derive(Debug, Default)]
 pub struct Lines(Vec<u8>);
