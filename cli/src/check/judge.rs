@@ -26,31 +26,28 @@ const STOP_AT_THE_GATE: &str =
     "Refuse the line before anything reads it: let `linegate run` or the library stand in front of the reader.";
 
 /// Judges the run of a line that breaks the rule `code`: nothing may be recorded, and nothing but a refusal may come back.
-/// `canary` is whether the file is there that the line would have made.
-pub fn effects(run: &Run, code: Code, marker: &str, recorded: &[u8], canary: bool) -> Vec<Finding> {
-    let finding = |what: String, fix| Finding { class: Class::Effects, what, fix };
-    let mut findings = Vec::new();
+/// `canary` is whether the file is there that the line would have made. A line has one finding at most, the strongest: whether a
+/// call that ran was answered too is a matter of time.
+pub fn effects(run: &Run, code: Code, marker: &str, recorded: &[u8], canary: bool) -> Option<Finding> {
+    let finding = |what: String, fix| Some(Finding { class: Class::Effects, what, fix });
     if !recorded.is_empty() {
-        findings.push(finding("the call of the malformed line ran".to_owned(), STOP_AT_THE_GATE));
+        return finding("the call of the malformed line ran".to_owned(), STOP_AT_THE_GATE);
     }
     if canary {
-        findings.push(finding("the malformed line made the canary file".to_owned(), STOP_AT_THE_GATE));
+        return finding("the malformed line made the canary file".to_owned(), STOP_AT_THE_GATE);
     }
     match wire::messages(&run.stdout).find_map(|message| acted(&message, code)) {
         Some(Err(NoResult::Error { code, message })) => {
             let what = format!("the malformed line got past the reader: error {code}: {message}");
-            findings.push(finding(what, STOP_AT_THE_GATE));
+            finding(what, STOP_AT_THE_GATE)
         }
-        Some(_) => {
-            findings.push(finding("the malformed line was answered with a result".to_owned(), STOP_AT_THE_GATE));
-        }
+        Some(_) => finding("the malformed line was answered with a result".to_owned(), STOP_AT_THE_GATE),
         None if run.stdout.windows(marker.len()).any(|bytes| bytes == marker.as_bytes()) => {
             let what = "text of the malformed line came back on stdout".to_owned();
-            findings.push(finding(what, "Answer a refused line with a fixed text, never with bytes of the line."));
+            finding(what, "Answer a refused line with a fixed text, never with bytes of the line.")
         }
-        None => {}
+        None => None,
     }
-    findings
 }
 
 /// The answer in this message, if it shows that the malformed line was acted on.

@@ -213,8 +213,8 @@ impl Replay {
         setup.finish(child, &mut outcome, self.ends)?;
         if let (Some(run), Some(code)) = (outcome.runs.last(), self.malformed) {
             let recorded = record.map_or_else(|| Ok(Vec::new()), |record| record.read())?;
-            let findings = judge::effects(run, code, &marker_of(&self.scenario), &recorded, false);
-            outcome.findings.extend(findings);
+            let finding = judge::effects(run, code, &marker_of(&self.scenario), &recorded, false);
+            outcome.findings.extend(finding);
             outcome.malformed = Some(Malformed { code, bytes: self.malformed_line(), session: None });
         }
         let last = if self.malformed.is_some() { Stage::Json } else { self.judged_to };

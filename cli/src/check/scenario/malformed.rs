@@ -51,8 +51,8 @@ pub fn send(
     play.finish(child, Ends::ByItself)?;
     let recorded = record.map_or_else(|| Ok(Vec::new()), |record| record.read())?;
     if let (Some(run), Some(_)) = (play.last_run(), &play.outcome.malformed) {
-        let findings = judge::effects(run, code, marker, &recorded, play.has_canary()?);
-        play.outcome.findings.extend(findings);
+        let finding = judge::effects(run, code, marker, &recorded, play.has_canary()?);
+        play.outcome.findings.extend(finding);
     }
     Ok(())
 }
