@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, ValueEnum};
 use linegate::Revision;
 
-use super::values::{assignment, breakage, revisions, seconds};
+use super::values::{assignment, breakage, revisions, seconds, some_seconds};
 
 /// Options of `linegate check`.
 #[derive(Debug, Args)]
@@ -17,8 +17,11 @@ pub struct CheckArgs {
     #[arg(long, value_name = "R", default_value = "auto", value_parser = revisions())]
     pub revision: Revision,
     /// How long each start of the server may take for its answers, and again to end, in seconds.
-    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = some_seconds, allow_negative_numbers = true)]
     pub timeout: Duration,
+    /// How long start/idle leaves the server alone before its first request, in seconds: what it prints later is not seen there.
+    #[arg(long, value_name = "S", default_value = "1.5", value_parser = seconds, allow_negative_numbers = true)]
+    pub idle: Duration,
     /// What is printed: text or an HTML page for people, JSON, JUnit's XML or SARIF for programs, annotations for GitHub.
     #[arg(long, value_name = "F", value_enum, default_value_t = ReportFormat::Text)]
     pub format: ReportFormat,
@@ -32,7 +35,8 @@ pub struct CheckArgs {
     /// Accept the faults whose fingerprints stand in this file.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Write the file of --baseline anew, with every fault that is found; the exit status is 0 then.
+    /// Write the file of --baseline anew, with every fault that is found; the exit status is 0 then. What the file has of checks
+    /// that did not run stays.
     #[arg(long, requires = "baseline")]
     pub update_baseline: bool,
     /// Add the recorded sessions (*.session) and malformed lines (*.line) of this directory.

@@ -41,6 +41,14 @@ pub fn seconds(given: &str) -> Result<Duration, String> {
         .ok_or_else(|| "give seconds from 0 to 86400, such as 2 or 0.5".to_owned())
 }
 
+/// The same, but some time at all.
+pub fn some_seconds(given: &str) -> Result<Duration, String> {
+    let told = |_| "give seconds from 0.01 to 86400, such as 10 or 0.5".to_owned();
+    seconds(given)
+        .and_then(|time| if time < Duration::from_millis(10) { Err(String::new()) } else { Ok(time) })
+        .map_err(told)
+}
+
 /// Days with a fraction, from a second to ten years.
 pub fn days(given: &str) -> Result<Duration, String> {
     given

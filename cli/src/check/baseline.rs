@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::finding::Finding;
 use super::outcome::Outcome;
-use super::text::escaped;
+use super::text::{escaped, without_numbers};
 
 /// Accepted faults.
 #[derive(Debug, Default)]
@@ -53,14 +53,24 @@ impl Baseline {
     }
 }
 
-/// Writes a file that accepts every fault of these outcomes.
+/// Writes a file that accepts every fault of these outcomes. What it had of scenarios that are not among them stays.
 ///
 /// # Errors
 ///
-/// The file can't be written.
-pub fn write(path: &Path, outcomes: &[Outcome]) -> Result<(), String> {
+/// The file can't be written, or what is there can't be read.
+pub fn update(path: &Path, outcomes: &[Outcome]) -> Result<(), String> {
     let mut text =
         String::from("# Faults that linegate check accepts; each line is a fingerprint and what it stands for.\n");
+    if path.exists() {
+        Baseline::read(path)?;
+        let old = fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let ran = |name: &str| outcomes.iter().any(|outcome| outcome.reported && outcome.name == name);
+        for line in old.lines().filter(|line| !line.trim_start().starts_with('#')) {
+            if scenario(line).is_some_and(|name| !ran(name)) {
+                let _ = writeln!(text, "{line}");
+            }
+        }
+    }
     for outcome in outcomes.iter().filter(|outcome| outcome.reported) {
         for finding in outcome.findings.iter().chain(&outcome.accepted) {
             let what = escaped(finding.what.as_bytes());
@@ -70,34 +80,21 @@ pub fn write(path: &Path, outcomes: &[Outcome]) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
+/// The scenario that a line of the file is about, as [`update`] writes it.
+fn scenario(line: &str) -> Option<&str> {
+    line.split_whitespace().nth(1)?.strip_suffix(':')
+}
+
 /// What stays the same of a finding from one check to the next, in 16 hexadecimal digits.
 pub fn fingerprint(outcome: &Outcome, finding: &Finding) -> String {
     // Where a line is bad, it and its rule are the fault, wherever it was seen first.
-    let about = match &outcome.dirt {
-        Some(dirt) if finding.class == super::finding::Class::Stdout => {
-            format!("{} {}", dirt.line.code.name(), escaped(&dirt.line.bytes))
-        }
-        _ => finding.what.clone(),
-    };
-    let text = format!("{}\n{}\n{}", finding.class.name(), outcome.name, without_numbers(&about));
+    let about = finding.dirt.as_ref().map_or_else(|| without_numbers(&finding.what), |dirt| dirt.line.look());
+    let text = format!("{}\n{}\n{about}", finding.class.name(), outcome.name);
     // FNV-1a: it has to be the same on every machine and in every version, and nobody attacks it.
     let hash = text
         .bytes()
         .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3));
     format!("{hash:016x}")
-}
-
-/// The text with one # for each number.
-pub fn without_numbers(text: &str) -> String {
-    let mut plain = String::new();
-    for character in text.chars() {
-        if !character.is_ascii_digit() {
-            plain.push(character);
-        } else if !plain.ends_with('#') {
-            plain.push('#');
-        }
-    }
-    plain
 }
 
 #[cfg(test)]
@@ -107,7 +104,7 @@ mod tests {
 
     #[test]
     fn numbers_do_not_change_a_fingerprint() {
-        let finding = |what: &str| Finding { class: Class::Lifecycle, what: what.to_owned(), fix: "" };
+        let finding = |what: &str| Finding { class: Class::Lifecycle, what: what.to_owned(), fix: "", dirt: None };
         let print = |name: &str, what: &str| fingerprint(&Outcome::new(name.to_owned(), ""), &finding(what));
         assert_eq!(print("a", "after 10 s"), print("a", "after 2 s"));
         assert_ne!(print("a", "after 10 s"), print("b", "after 10 s"));

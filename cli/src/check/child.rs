@@ -25,7 +25,7 @@ const TICK: Duration = Duration::from_millis(5);
 /// How long the process may be gone and its pipes still open (something that it started holds them).
 const LEFTOVER: Duration = Duration::from_millis(500);
 /// Bytes kept of each stream; a server that writes more is drained all the same.
-const KEPT: usize = 64 << 20;
+pub const KEPT: usize = 64 << 20;
 
 enum Event {
     Stdout(Vec<u8>),
@@ -47,6 +47,10 @@ pub struct Child<'l> {
     /// The stderr that nobody reads yet, and where it goes once it is read.
     unread: Option<(ChildStderr, SyncSender<Event>)>,
     cut: bool,
+    /// Whether the server's own requests are answered.
+    answering: bool,
+    /// Bytes of stdout in which requests were looked for, and those that were searched for the end of the next line.
+    heard: (usize, usize),
     started: Instant,
     ended: Option<Instant>,
     sent: Vec<u8>,
@@ -61,7 +65,17 @@ pub struct Child<'l> {
 #[derive(Default)]
 struct Pipe {
     bytes: Vec<u8>,
+    /// More came than is kept.
+    overflowed: bool,
     ended: bool,
+}
+
+impl Pipe {
+    fn keep(&mut self, bytes: &[u8]) {
+        let room = KEPT.saturating_sub(self.bytes.len()).min(bytes.len());
+        self.overflowed |= room < bytes.len();
+        self.bytes.extend_from_slice(bytes.get(..room).unwrap_or_default());
+    }
 }
 
 impl<'l> Child<'l> {
@@ -117,6 +131,8 @@ impl<'l> Child<'l> {
             listening: Some(listening),
             unread,
             cut: false,
+            answering: true,
+            heard: (0, 0),
             started: Instant::now(),
             ended: None,
             sent: Vec::new(),
@@ -240,7 +256,8 @@ impl<'l> Child<'l> {
         Ok(Run {
             command: self.command,
             conditions: self.conditions,
-            cut: self.cut || !in_time,
+            cut: self.cut || !in_time || self.stdout.overflowed,
+            overflowed: self.stdout.overflowed,
             stdin: self.sent,
             steps: self.steps,
             ends: Ends::ByItself,
@@ -254,6 +271,26 @@ impl<'l> Child<'l> {
         })
     }
 
+    /// Leaves the server's own requests to whoever sends the lines.
+    pub const fn leave_requests(&mut self) {
+        self.answering = false;
+    }
+
+    /// Answers what the server asks on its own, as a client does that offers nothing: a server may wait for it.
+    fn answer_requests(&mut self) {
+        let (heard, searched) = self.heard;
+        let fresh = self.stdout.bytes.get(searched..).unwrap_or_default();
+        self.heard.1 = self.stdout.bytes.len();
+        let Some(end) = fresh.iter().rposition(|byte| *byte == b'\n') else { return };
+        let end = searched + end + 1;
+        self.heard.0 = end;
+        let lines = self.stdout.bytes.get(heard..end).unwrap_or_default();
+        let replies: Vec<u8> = wire::requests(lines).flat_map(|request| wire::reply_to(&request)).collect();
+        if self.answering && self.input.is_some() && !replies.is_empty() {
+            self.send(&replies);
+        }
+    }
+
     /// Takes what the pipes bring next, or lets a tick pass; `false` where the time is up.
     fn step(&mut self, until: Instant) -> bool {
         let left = until.saturating_duration_since(Instant::now());
@@ -263,9 +300,10 @@ impl<'l> Child<'l> {
         match self.events.recv_timeout(TICK.min(left)) {
             Ok(Event::Stdout(bytes)) => {
                 self.touched = Instant::now();
-                keep(&mut self.stdout.bytes, &bytes);
+                self.stdout.keep(&bytes);
+                self.answer_requests();
             }
-            Ok(Event::Stderr(bytes)) => keep(&mut self.stderr.bytes, &bytes),
+            Ok(Event::Stderr(bytes)) => self.stderr.keep(&bytes),
             Ok(Event::StdoutEnd) => self.stdout.ended = true,
             Ok(Event::StderrEnd) => self.stderr.ended = true,
             Err(RecvTimeoutError::Timeout) => {}
@@ -299,11 +337,6 @@ impl<'l> Child<'l> {
 
 fn exit(status: ExitStatus) -> Exit {
     status.code().map(Exit::Status).or(status.signal().map(Exit::Signal)).unwrap_or(Exit::Killed)
-}
-
-fn keep(kept: &mut Vec<u8>, bytes: &[u8]) {
-    let room = KEPT.saturating_sub(kept.len()).min(bytes.len());
-    kept.extend_from_slice(bytes.get(..room).unwrap_or_default());
 }
 
 /// The reading end of a server's stdout, until the check hangs up.

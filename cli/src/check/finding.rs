@@ -29,6 +29,8 @@ pub struct Finding {
     pub what: String,
     /// What mends it.
     pub fix: &'static str,
+    /// The bad line that it is about.
+    pub dirt: Option<Box<Dirt>>,
 }
 
 impl Finding {
@@ -46,7 +48,13 @@ impl Finding {
                 "Send what the revision has, with all that it asks for, and answer each request once and nothing else.",
             )
         };
-        Self { class: Class::Stdout, what: format!("line {} of stdout in {scenario} is {is}", line.number), fix }
+        let what = format!("line {} of stdout in {scenario} is {is}", line.number);
+        Self { class: Class::Stdout, what, fix, dirt: Some(Box::new(dirt.clone())) }
+    }
+
+    /// A fault of the session or of the process.
+    pub const fn life(what: String, fix: &'static str) -> Self {
+        Self { class: Class::Lifecycle, what, fix, dirt: None }
     }
 
     /// A violation of the session's ordinary work: a valid request got no result.
@@ -65,12 +73,12 @@ impl Finding {
                 "Answer each request with one line on stdout, and flush it; --timeout gives a slow server more time.",
             ),
         };
-        Self { class: Class::Lifecycle, what, fix }
+        Self::life(what, fix)
     }
 
     /// A violation of the session's ordinary work: a result is not what was asked for.
     pub const fn wrong_result(what: String) -> Self {
         let fix = "Give the result all that the protocol's revision asks of it.";
-        Self { class: Class::Lifecycle, what, fix }
+        Self::life(what, fix)
     }
 }

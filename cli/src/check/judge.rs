@@ -3,6 +3,8 @@
 //! stdout: bytes that are no message. effects: a malformed line that did something, or was answered as if it had.
 //! lifecycle: a session that does not do its ordinary work, or a process that does not end when its input does.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
 
 use linegate::{
@@ -29,7 +31,7 @@ const STOP_AT_THE_GATE: &str =
 /// `canary` is whether the file is there that the line would have made. A line has one finding at most, the strongest: whether a
 /// call that ran was answered too is a matter of time.
 pub fn effects(run: &Run, code: Code, marker: &str, recorded: &[u8], canary: bool) -> Option<Finding> {
-    let finding = |what: String, fix| Some(Finding { class: Class::Effects, what, fix });
+    let finding = |what: String, fix| Some(Finding { class: Class::Effects, what, fix, dirt: None });
     if !recorded.is_empty() {
         return finding("the call of the malformed line ran".to_owned(), STOP_AT_THE_GATE);
     }
@@ -110,7 +112,7 @@ pub fn lifecycle(run: &Run, ends: Ends) -> Result<Option<String>, Finding> {
         }
         Exit::Status(_) => return Ok(None),
     };
-    Err(Finding { class: Class::Lifecycle, what, fix })
+    Err(Finding::life(what, fix))
 }
 
 /// Bytes of a bad line that are shown.
@@ -118,19 +120,22 @@ const SHOWN: usize = 48;
 /// Bytes of a bad line by which its author is looked for.
 const READ: usize = 4096;
 
+/// Kinds of bad lines that are told apart on one stdout; more help nobody.
+const KINDS: usize = 100;
+
 /// Judges every byte of one stdout: it has to consist of lines that the gate of a client accepts in this session, as far as
-/// its stages up to `last` can tell.
+/// its stages up to `last` can tell. Gives the first bad line of each look, at most 100.
 ///
 /// # Errors
 ///
 /// The system gives no randomness for the gate's key.
-pub fn stdout(run: &Run, revision: Revision, last: Stage) -> io::Result<Option<BadLine>> {
+pub fn stdout(run: &Run, revision: Revision, last: Stage) -> io::Result<Vec<BadLine>> {
     let mut gates = session(revision).map_err(io::Error::other)?;
     let (mut unsent, mut steps) = (run.stdin.as_slice(), run.steps.iter().peekable());
     let mut seen = 0;
     let whole = !run.cut;
 
-    let mut first: Option<BadLine> = None;
+    let mut kinds: BTreeMap<String, BadLine> = BTreeMap::new();
     for (index, line) in run.stdout.split_inclusive(|byte| *byte == b'\n').enumerate() {
         seen += line.len();
         // What was sent before the line was there may be what it answers.
@@ -142,16 +147,20 @@ pub fn stdout(run: &Run, revision: Revision, last: Stage) -> io::Result<Option<B
         }
         let verdict = verdict(&mut gates, line, whole).filter(|(code, _)| code.stage() <= last);
         let Some((code, at)) = verdict else { continue };
-        if let Some(first) = &mut first {
-            first.bad_lines += 1;
-            continue;
-        }
         let from = if at < SHOWN { 0 } else { at - SHOWN / 3 };
         let bytes = line.iter().skip(from).take(SHOWN).copied().collect();
         let text = line.iter().take(READ).copied().collect();
-        first = Some(BadLine { number: index + 1, at, code, bytes, text, bad_lines: 1 });
+        let bad = BadLine { number: index + 1, at, code, bytes, text, bad_lines: 1 };
+        let full = kinds.len() >= KINDS;
+        match kinds.entry(bad.look()) {
+            Entry::Occupied(mut same) => same.get_mut().bad_lines += 1,
+            Entry::Vacant(new) if !full => _ = new.insert(bad),
+            Entry::Vacant(_) => {}
+        }
     }
-    Ok(first)
+    let mut kinds: Vec<_> = kinds.into_values().collect();
+    kinds.sort_by_key(|line| line.number);
+    Ok(kinds)
 }
 
 /// The gates of a session between the check and a server.

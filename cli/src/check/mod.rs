@@ -33,6 +33,7 @@ mod report;
 mod scenario;
 mod setup;
 mod source;
+mod strays;
 mod text;
 mod wire;
 

@@ -5,6 +5,10 @@ use linegate::{Code, Revision, Stage};
 
 use super::finding::Finding;
 use super::past::Run;
+use super::text::{escaped, without_numbers, without_own_ids};
+
+/// The scenario that every session begins with.
+pub const HANDSHAKE: &str = "handshake";
 
 /// What became of a scenario.
 #[derive(Debug)]
@@ -27,10 +31,8 @@ pub struct Outcome {
     pub notes: Vec<String>,
     /// What was sent, in scenarios that send a malformed line.
     pub malformed: Option<Malformed>,
-    /// The bad line that a finding of this scenario is about.
-    pub dirt: Option<Dirt>,
-    /// The first bad line on the stdout of the runs, whoever reports it.
-    pub soiled: Option<Dirt>,
+    /// The bad lines on the stdout of the runs, whoever reports them: the first of each look.
+    pub soiled: Vec<Dirt>,
     /// The last stage by which the stdout of the runs is judged: what is sent in some scenarios brings on answers that an
     /// ordinary session does not have.
     pub judged_to: Stage,
@@ -51,8 +53,7 @@ impl Outcome {
             revision: None,
             notes: Vec::new(),
             malformed: None,
-            dirt: None,
-            soiled: None,
+            soiled: Vec::new(),
             judged_to: Stage::Session,
             runs: Vec::new(),
         }
@@ -65,6 +66,11 @@ impl Outcome {
             (true, Some(_)) => Verdict::Skip,
             (true, None) => Verdict::Ok,
         }
+    }
+
+    /// The bad line that is shown: that of the first finding that is about one, and not accepted if there is such a one.
+    pub fn dirt(&self) -> Option<&Dirt> {
+        self.findings.iter().chain(&self.accepted).find_map(|finding| finding.dirt.as_deref())
     }
 
     /// Whether something was violated.
@@ -139,7 +145,7 @@ pub struct Dirt {
     pub line: BadLine,
 }
 
-/// The first bad line of one stdout.
+/// A bad line of one stdout, and those that look like it behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// Its number, from 1.
@@ -152,6 +158,14 @@ pub struct BadLine {
     pub bytes: Vec<u8>,
     /// The line from its beginning, as far as its author is looked for in it.
     pub text: Vec<u8>,
-    /// How many lines of this stdout are bad.
+    /// How many lines of this stdout are bad and look like it.
     pub bad_lines: usize,
+}
+
+impl BadLine {
+    /// What lines of one kind have in common: the rule and the bytes around the fault, but for their numbers and the check's own
+    /// ids. A log line has another time in each session.
+    pub fn look(&self) -> String {
+        format!("{} {}", self.code.name(), without_numbers(&without_own_ids(&escaped(&self.bytes))))
+    }
 }

@@ -90,6 +90,8 @@ pub struct Run {
     pub stderr: Vec<u8>,
     /// Whether the check cut stdout off, by a signal or by closing it: its last line may be torn then.
     pub cut: bool,
+    /// Whether more came than is kept.
+    pub overflowed: bool,
     /// How it was meant to end.
     pub ends: Ends,
     /// How it ended.

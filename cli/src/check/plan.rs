@@ -9,10 +9,11 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 
 use serde_json::{Value, json};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::baseline::{self, Baseline};
 use super::finding::Class;
-use super::outcome::Outcome;
+use super::outcome::{Outcome, Verdict};
 use super::past::Launch;
 use super::recorded;
 use super::replay::Replay;
@@ -51,11 +52,12 @@ pub fn check(args: &CheckArgs, program: Vec<OsString>) -> Result<bool, Trouble> 
         Some(replay) => vec![replay.run(&setup).map_err(|error| cannot_start(&setup, &error))?],
         None => plan.carry_out(&setup)?,
     };
+    nothing_checked(&outcomes)?;
     let unused = baseline.accept(&mut outcomes);
     if let Some(path) = &args.baseline
         && args.update_baseline
     {
-        baseline::write(path, &outcomes)?;
+        baseline::update(path, &outcomes)?;
     }
     let outline = Outline::new(&setup, &outcomes, &args.classes).with_hints(&hints).with_unused(&unused);
     if let Some(folder) = &args.report {
@@ -85,6 +87,16 @@ pub fn examine(
     Ok((setup, outcomes))
 }
 
+/// Where no scenario could run, a check has shown nothing.
+fn nothing_checked(outcomes: &[Outcome]) -> Result<(), String> {
+    let mut reported = outcomes.iter().filter(|outcome| outcome.reported);
+    if reported.any(|outcome| outcome.verdict() != Verdict::Skip) {
+        return Ok(());
+    }
+    let why = outcomes.iter().filter(|outcome| outcome.reported).find_map(|outcome| outcome.not_run);
+    Err(format!("nothing was checked: {}", why.unwrap_or("no scenario was chosen")))
+}
+
 /// What the scenarios have in common.
 fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> Result<Setup, String> {
     if !args.revision.is_mcp() {
@@ -108,12 +120,15 @@ fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> R
     };
     let interrupted = Arc::new(AtomicBool::new(false));
     // The server runs in a group of its own and does not get the terminal's signals: it is ended from here.
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&interrupted))
             .map_err(|error| format!("cannot handle signals: {error}"))?;
     }
     let env = replay.map_or(&[][..], |replay| &replay.env).iter().chain(&args.env).cloned().collect();
     let directory = args.cwd.clone().or_else(|| replay.and_then(|replay| replay.directory.clone()));
+    if let Some(missing) = directory.as_ref().filter(|directory| !directory.is_dir()) {
+        return Err(format!("there is no directory {} to start the server in", missing.display()));
+    }
     let launch = Launch { env, directory, timeout: args.timeout, interrupted };
     Ok(Setup {
         launch,
@@ -121,8 +136,9 @@ fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> R
         action,
         wanted: args.revision,
         settled: OnceLock::new(),
-        outstays: AtomicBool::new(false),
+        outstayed: AtomicUsize::new(0),
         bare: false,
+        idle: args.idle,
         break_env: args.break_env.clone(),
     })
 }
@@ -130,6 +146,8 @@ fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> R
 /// The scenarios that run.
 struct Plan {
     scenarios: Vec<Selected>,
+    /// Whether each scenario judges its own stdout, because none was chosen that judges that of all.
+    each: bool,
     /// How many servers may run at once.
     jobs: usize,
     /// How often each scenario runs.
@@ -158,6 +176,8 @@ impl Plan {
         let selected =
             |scenario: &Scenario| (args.only.is_empty() || named(&args.only, &scenario.name)) && !skipped(scenario);
 
+        let judge = all.iter().find(|scenario| scenario.is_stdout());
+        let each = judge.is_some_and(|judge| !selected(judge) && !skipped(judge));
         let speaks = all.iter().any(|scenario| selected(scenario) && !scenario.is_stdout());
         // stdout alone is judged on the traffic of everything that is not left out.
         let for_stdout = !speaks && all.iter().any(|scenario| selected(scenario) && scenario.is_stdout());
@@ -173,7 +193,7 @@ impl Plan {
             return Err("--only and --skip leave no check".to_owned());
         }
         let jobs = args.jobs.or(thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get);
-        Ok(Self { scenarios, jobs, repeat: args.repeat.get() })
+        Ok(Self { scenarios, each, jobs, repeat: args.repeat.get() })
     }
 
     /// Writes the names of the scenarios.
@@ -267,14 +287,14 @@ impl Plan {
         let repeat = if scenario.is_stdout() { 1 } else { self.repeat };
         let (mut kept, mut failed): (Option<Outcome>, usize) = (None, 0);
         for _ in 0..repeat {
-            let outcome = scenario.run(setup, before);
+            let outcome = scenario.run(setup, before, self.each);
             if setup.launch.interrupted.load(Ordering::Relaxed) {
                 return Err("interrupted".to_owned());
             }
             let outcome = outcome.map_err(|error| cannot_start(setup, &error))?;
             failed += usize::from(outcome.failed());
             // A stdout that was dirty once is shown rather than one that was not.
-            let rank = |outcome: &Outcome| (outcome.failed(), outcome.soiled.is_some());
+            let rank = |outcome: &Outcome| (outcome.failed(), !outcome.soiled.is_empty());
             if kept.as_ref().is_none_or(|kept| rank(kept) < rank(&outcome)) {
                 kept = Some(outcome);
             }
@@ -317,6 +337,9 @@ impl Progress {
 
 fn cannot_start(setup: &Setup, error: &io::Error) -> String {
     match &setup.server {
+        Server::Command(command) if error.kind() == io::ErrorKind::Other => {
+            format!("cannot check {}: {error}", text::command_line(command))
+        }
         Server::Command(command) => format!("cannot run {}: {error}", text::command_line(command)),
         Server::Example(_) => format!("cannot run the example server: {error}"),
     }

@@ -6,14 +6,18 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use linegate::{Code, Direction, Event};
-use linegate_host::supervise::exit_code;
+use linegate_host::supervise::{How, Supervised, Waits, exit_code};
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::gates;
 use crate::trouble::{Done, Trouble};
@@ -113,25 +117,46 @@ pub fn answer(message: &Value) -> Option<(&Value, Option<i64>)> {
 /// corpus. The exit status is the server's.
 pub fn record(file: &Path, command: &[std::ffi::OsString]) -> Done {
     let (program, arguments) = command.split_first().ok_or("name the server's command behind --")?;
-    let log = fs::File::create(file).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
-    let log = Arc::new(Mutex::new(log));
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
+    let mut server = Command::new(program);
+    server.args(arguments);
+    let mut child = Supervised::spawn(server, Waits::default())
         .map_err(|error| format!("cannot run {}: {error}", super::text::command_line(command)))?;
+    // Only once there is a session to write down. It may hold secrets.
+    let mut log = fs::OpenOptions::new();
+    log.write(true).create(true).truncate(true).mode(0o600);
+    let log = log.open(file).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+    let log = Arc::new(Mutex::new(log));
+    pass_signals_on(&child).map_err(|error| format!("cannot handle signals: {error}"))?;
     if let Some(stdin) = child.stdin.take() {
         let log = Arc::clone(&log);
         // Ends with the client's input; where the server ends first, with the process.
         thread::spawn(move || pass(io::stdin(), stdin, b"> ", &log));
     }
     let passed = child.stdout.take().map_or(Ok(()), |stdout| pass(stdout, io::stdout(), b"< ", &log));
-    let status = child.wait().map_err(|error| format!("cannot wait for the server: {error}"))?;
+    child.exit_watch().wait();
+    let ended = child.finish(How::Exited).map_err(|error| format!("cannot wait for the server: {error}"))?;
     match passed {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Trouble::writing("the session", &error)),
-        _ => Ok(exit_code(status)),
+        _ => Ok(exit_code(ended.status)),
     }
+}
+
+/// Lets the server have the signals by which somebody ends this process: it runs in a group of its own.
+fn pass_signals_on(server: &Supervised) -> io::Result<()> {
+    let group = i32::try_from(server.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidInput)?;
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
+    thread::spawn(move || {
+        for number in signals.forever() {
+            let signal = match number {
+                SIGHUP => Signal::HUP,
+                SIGINT => Signal::INT,
+                SIGQUIT => Signal::QUIT,
+                _ => Signal::TERM,
+            };
+            let _ = kill_process_group(group, signal);
+        }
+    });
+    Ok(())
 }
 
 /// Passes bytes on as they come; each line is written down before its last byte is passed on, so that no answer stands in

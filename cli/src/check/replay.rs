@@ -194,6 +194,8 @@ impl Replay {
         let mut conditions = self.conditions.clone();
         conditions.directory = folder.as_ref().map(|folder| folder.path().to_owned());
         let (mut child, record) = setup.start(conditions)?;
+        // Its answers to the server are among the steps.
+        child.leave_requests();
         let began = Instant::now();
         for step in &self.steps {
             let left = setup.launch.timeout.saturating_sub(began.elapsed());
@@ -218,12 +220,10 @@ impl Replay {
             outcome.malformed = Some(Malformed { code, bytes: self.malformed_line(), session: None });
         }
         let last = if self.malformed.is_some() { Stage::Json } else { self.judged_to };
-        if let Some(run) = outcome.runs.last()
-            && let Some(line) = judge::stdout(run, self.revision, last)?
-        {
-            let dirt = Dirt { scenario: self.scenario.clone(), run: 0, line };
-            outcome.findings.push(Finding::dirt(&dirt));
-            outcome.dirt = Some(dirt);
+        if let Some(run) = outcome.runs.last() {
+            let bad = judge::stdout(run, self.revision, last)?;
+            let dirt = bad.into_iter().map(|line| Dirt { scenario: self.scenario.clone(), run: 0, line });
+            outcome.findings.extend(dirt.map(|dirt| Finding::dirt(&dirt)));
         }
         Ok(outcome)
     }

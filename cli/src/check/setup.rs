@@ -6,7 +6,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use linegate::Revision;
@@ -56,10 +56,12 @@ pub struct Setup {
     pub wanted: Revision,
     /// The revision that the handshake settled.
     pub settled: OnceLock<Revision>,
-    /// Set once the server had to be killed: what it has shown is not waited for at full length again.
-    pub outstays: AtomicBool,
+    /// How many scenarios ended in killing the server.
+    pub outstayed: AtomicUsize,
     /// Whether every start has the safe variables and those of `launch` alone.
     pub bare: bool,
+    /// How long a client may say nothing at first.
+    pub idle: Duration,
     /// Variables that the server wants, and a value for each that is no good.
     pub break_env: Vec<(String, String)>,
 }
@@ -91,9 +93,11 @@ impl Setup {
         }
     }
 
-    /// How long the server may take to end.
+    /// How long the server may take to end: what it has shown often enough is not waited for at full length again.
     pub fn patience(&self) -> Duration {
-        if self.outstays.load(Ordering::Relaxed) { self.launch.timeout / 5 } else { self.launch.timeout }
+        /// One kind of end that takes too long says nothing of the others.
+        const OFTEN: usize = 4;
+        if self.outstayed.load(Ordering::Relaxed) < OFTEN { self.launch.timeout } else { self.launch.timeout / 5 }
     }
 
     /// Ends the input and judges how the process ends.
@@ -145,14 +149,16 @@ impl Setup {
 }
 
 /// The command with its relative paths made absolute, from `base` or else from here: in another directory it is still the same
-/// command.
+/// command. A word that is the name of a folder may well be another word: only one with a slash is a path.
 fn from_anywhere(command: &[OsString], base: Option<&Path>) -> Vec<OsString> {
     let base = base.unwrap_or_else(|| Path::new(""));
+    let is_path = |word: &OsString| word.as_encoded_bytes().contains(&b'/');
     let rooted = |(place, word): (usize, &OsString)| {
         let path = Path::new(word);
         // A program's bare name is looked for on the path.
-        let may_be_a_file = path.is_relative() && (place > 0 || path.components().count() > 1);
-        let found = may_be_a_file.then(|| base.join(path)).filter(|path| path.exists());
+        let may_be_a_path = path.is_relative() && (place > 0 || is_path(word));
+        let found =
+            may_be_a_path.then(|| base.join(path)).filter(|path| path.is_file() || (is_path(word) && path.exists()));
         let rooted = found.and_then(|path| std::path::absolute(path).ok());
         rooted.map_or_else(|| word.clone(), PathBuf::into_os_string)
     };

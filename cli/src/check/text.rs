@@ -132,6 +132,30 @@ fn word(argument: &OsStr) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
+/// The text with one # for each id that the check gives its requests, or the beginning of one at the end.
+pub fn without_own_ids(text: &str) -> String {
+    let mut parts = text.split("linegate-");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        plain.push('#');
+        plain.push_str(part.trim_start_matches(|character: char| character.is_ascii_lowercase()));
+    }
+    plain
+}
+
+/// The text with one # for each number.
+pub fn without_numbers(text: &str) -> String {
+    let mut plain = String::new();
+    for character in text.chars() {
+        if !character.is_ascii_digit() {
+            plain.push(character);
+        } else if !plain.ends_with('#') {
+            plain.push('#');
+        }
+    }
+    plain
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Command;

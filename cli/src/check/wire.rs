@@ -135,6 +135,28 @@ pub fn messages(stream: &[u8]) -> impl Iterator<Item = Value> {
     })
 }
 
+/// The requests on a stream.
+pub fn requests(stream: &[u8]) -> impl Iterator<Item = Value> {
+    /// No request of a server is longer; results may be, and they are read elsewhere.
+    const LONGEST: usize = 64 << 10;
+    let short = stream.split_inclusive(|byte| *byte == b'\n').filter(|line| line.len() <= LONGEST);
+    short.flat_map(messages).filter(|message| {
+        message.get("method").is_some_and(Value::is_string) && message.get("id").is_some_and(|id| !id.is_null())
+    })
+}
+
+/// What a client answers that has no capabilities: a `ping` with a result, anything else with an error. A line with its line feed.
+pub fn reply_to(request: &Value) -> Vec<u8> {
+    let (id, method) = (&request["id"], &request["method"]);
+    let message = if method == "ping" {
+        json!({"jsonrpc": "2.0", "id": id, "result": {}})
+    } else {
+        let error = json!({"code": linegate::METHOD_NOT_FOUND, "message": "linegate check has no such method"});
+        json!({"jsonrpc": "2.0", "id": id, "error": error})
+    };
+    format!("{message}\n").into_bytes()
+}
+
 /// The revision that a legacy server's result settles.
 ///
 /// # Errors

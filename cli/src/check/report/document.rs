@@ -88,7 +88,7 @@ fn scenario(outline: &Outline<'_>, outcome: &Outcome) -> Value {
         "findings": told(&outcome.findings),
         "accepted": told(&outcome.accepted),
         "notes": outcome.notes,
-        "fault": outcome.dirt.as_ref().map(|dirt| fault(outline, outcome, dirt)),
+        "fault": outcome.dirt().map(|dirt| fault(outline, outcome, dirt)),
         "runs": outcome.runs.iter().map(|one| run(outline, one)).collect::<Vec<_>>(),
     })
 }

@@ -17,7 +17,7 @@ pub fn write(outline: &Outline<'_>, out: &mut impl Write) -> io::Result<()> {
             let level = if outline.counted().contains(&finding.class) { "error" } else { "warning" };
             let title = format!("linegate check: {} ({})", outcome.name, finding.class.name());
             let mut text = format!("{}\n{}", escaped(finding.what.as_bytes()), finding.fix);
-            if let Some(line) = outcome.dirt.as_ref().map(|dirt| &dirt.line) {
+            if let Some(line) = finding.dirt.as_ref().map(|dirt| &dirt.line) {
                 text.push_str(&format!("\nbytes: {}", escaped(&line.bytes)));
             }
             writeln!(out, "::{level} title={}::{}", property(&title), data(&text))?;

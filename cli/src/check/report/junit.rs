@@ -60,7 +60,7 @@ fn failure(outline: &Outline<'_>, outcome: &Outcome) -> TestCaseStatus {
             finding.fix
         ));
     }
-    if let Some(line) = outcome.dirt.as_ref().map(|dirt| &dirt.line) {
+    if let Some(line) = outcome.dirt().map(|dirt| &dirt.line) {
         text.push_str(&format!("bytes: {}\nhex: {}\n", escaped(&line.bytes), hex(&line.bytes)));
     }
     if let Some(run) = outline.evidence(outcome) {

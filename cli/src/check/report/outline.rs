@@ -4,7 +4,7 @@
 //! Bytes and words of the server are escaped in either form: a report can be read on a terminal.
 
 use crate::check::finding::Class;
-use crate::check::outcome::{Outcome, Verdict};
+use crate::check::outcome::{HANDSHAKE, Outcome, Verdict};
 use crate::check::past::Run;
 use crate::check::setup::{Action, Server, Setup};
 use crate::check::source::Hint;
@@ -90,9 +90,15 @@ impl<'a> Outline<'a> {
         self.reported().filter(|outcome| outcome.verdict() == verdict).count()
     }
 
-    /// Whether nothing was violated of what counts.
+    /// Whether a session was begun, or that none was is accepted.
+    pub fn has_session(&self) -> bool {
+        let missed = |outcome: &Outcome| outcome.name == HANDSHAKE && outcome.failed();
+        self.setup.settled.get().is_some() || !self.reported().any(missed)
+    }
+
+    /// Whether nothing was violated of what counts. A server that begins no session has shown nothing of any class.
     pub fn clean(&self) -> bool {
-        self.counted.iter().all(|class| self.violations(*class) == 0)
+        self.has_session() && self.counted.iter().all(|class| self.violations(*class) == 0)
     }
 
     /// How many violations of this class there are.
@@ -110,7 +116,7 @@ impl<'a> Outline<'a> {
     pub fn failed(&self) -> Vec<&'a Outcome> {
         let urgency = |outcome: &Outcome| {
             let class = outcome.findings.iter().map(|finding| finding.class).min();
-            (outcome.name != "handshake", class, outcome.name != "stdout-clean")
+            (outcome.name != HANDSHAKE, class, outcome.name != "stdout-clean")
         };
         let mut failed: Vec<_> = self.reported().filter(|outcome| outcome.failed()).collect();
         failed.sort_by_key(|outcome| urgency(outcome));
@@ -142,7 +148,7 @@ impl<'a> Outline<'a> {
 
     /// The run that shows the violation: of a dirty stdout the one with the bad line, otherwise the scenario's last.
     pub fn evidence(&self, outcome: &'a Outcome) -> Option<&'a Run> {
-        match &outcome.dirt {
+        match outcome.dirt() {
             Some(dirt) => self.outcomes.iter().find(|other| other.name == dirt.scenario)?.runs.get(dirt.run),
             None => outcome.runs.last(),
         }

@@ -93,7 +93,7 @@ fn failure(outline: &Outline<'_>, outcome: &Outcome, page: &mut String) {
     for finding in &outcome.findings {
         fact(page, "What was seen", &html(&escaped(finding.what.as_bytes())));
     }
-    let line = outcome.dirt.as_ref().map(|dirt| &dirt.line);
+    let line = outcome.dirt().map(|dirt| &dirt.line);
     if let Some(line) = line {
         fact(page, "The bytes", &(pre(&escaped(&line.bytes)) + &pre(&hex(&line.bytes))));
     }

@@ -66,7 +66,7 @@ pub fn complaints(outline: &Outline<'_>) -> Vec<String> {
                 .iter()
                 .map(|finding| format!("{}: {}: {}", outcome.name, finding.class.name(), finding.what)),
         );
-        if let Some(line) = outcome.dirt.as_ref().map(|dirt| &dirt.line) {
+        if let Some(line) = outcome.dirt().map(|dirt| &dirt.line) {
             lines.push(format!("  bytes: {}", escaped(&line.bytes)));
             lines.extend(author::of(&line.text).map(|author| format!("  probably {}: {}", author.name, author.advice)));
         }
@@ -107,7 +107,7 @@ fn failure(outline: &Outline<'_>, outcome: &Outcome, remark: &str, out: &mut imp
         fact(out, "bytes", escaped(&malformed.bytes))?;
         fact(out, "rule", format_args!("{}: {}", malformed.code, malformed.code.text()))?;
     }
-    if let Some(line) = outcome.dirt.as_ref().map(|dirt| &dirt.line) {
+    if let Some(line) = outcome.dirt().map(|dirt| &dirt.line) {
         fact(out, "bytes", escaped(&line.bytes))?;
         fact(out, "hex", hex(&line.bytes))?;
         fact(out, "rule", format_args!("{} at byte {}: {}", line.code, line.at, line.code.text()))?;
@@ -169,10 +169,14 @@ fn result(outline: &Outline<'_>, first: Option<&Outcome>, out: &mut impl Write) 
     writeln!(out, "{BAD}{failed} of {total} failed{BAD:#}{not_run}; violations: {}", classes.join(", "))?;
     let counted: Vec<_> = outline.counted().iter().map(|class| class.name()).collect();
     if counted.len() < Class::ALL.len() {
-        let how = if outline.clean() { "clean" } else { "not clean" };
+        let how = match (outline.clean(), outline.has_session()) {
+            (true, _) => "clean",
+            (false, true) => "not clean",
+            (false, false) => "not clean, for no session was begun in which to look",
+        };
         writeln!(out, "the exit status looks at {} only: {how}", counted.join(" and "))?;
     }
-    let author = first.dirt.as_ref().and_then(|dirt| author::of(&dirt.line.text));
+    let author = first.dirt().and_then(|dirt| author::of(&dirt.line.text));
     let fix = first.findings.iter().min_by_key(|finding| finding.class).map_or("", |finding| finding.fix);
     let fix = author.map_or(fix, |author| author.advice);
     writeln!(out, "fix first: {}, at the top of this report - {fix}", first.name)

@@ -59,7 +59,7 @@ fn rule(outcome: &Outcome) -> Value {
 
 fn result(outline: &Outline<'_>, index: usize, outcome: &Outcome, finding: &Finding, accepted: bool) -> Value {
     let mut text = escaped(finding.what.as_bytes());
-    if let Some(line) = outcome.dirt.as_ref().map(|dirt| &dirt.line) {
+    if let Some(line) = finding.dirt.as_ref().map(|dirt| &dirt.line) {
         text.push_str(&format!(": {}", escaped(&line.bytes)));
     }
     let level = if outline.counted().contains(&finding.class) { "error" } else { "note" };

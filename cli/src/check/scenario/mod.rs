@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 
 use linegate::{Revision, Stage};
 
-use super::child::Child;
+use super::child::{Child, KEPT};
 use super::corpus::{VECTORS, Vector};
-use super::finding::{Class, Finding};
+use super::finding::Finding;
 use super::judge::{self, Ends};
-use super::outcome::{Dirt, Outcome};
+use super::outcome::{Dirt, HANDSHAKE, Outcome};
 use super::past::{Conditions, Exit, Run};
 use super::recorded::{Content, Recorded};
 use super::setup::{Folder, Record, Setup, marker_of};
@@ -90,7 +90,7 @@ impl Scenario {
     /// Every scenario, in the order in which they are reported: the built-in ones, and those of the user's corpus.
     pub fn all(recorded: Vec<Recorded>) -> Vec<Self> {
         let named = |name: &str, kind| Self { name: name.to_owned(), kind };
-        let mut all = vec![named("handshake", Kind::Handshake)];
+        let mut all = vec![named(HANDSHAKE, Kind::Handshake)];
         for room in [plain::SCRIPTS, start::SCRIPTS, traffic::SCRIPTS, end::SCRIPTS] {
             all.extend(room.iter().map(|script| named(script.name, Kind::Script(script))));
         }
@@ -132,12 +132,12 @@ impl Scenario {
         }
     }
 
-    /// Runs it, after those with the outcomes `before`.
+    /// Runs it, after those with the outcomes `before`. Where none judges the stdout of all, `each` judges its own.
     ///
     /// # Errors
     ///
     /// The server can't be started.
-    pub fn run(&self, setup: &Setup, before: &[&Outcome]) -> io::Result<Outcome> {
+    pub fn run(&self, setup: &Setup, before: &[&Outcome], each: bool) -> io::Result<Outcome> {
         let mut outcome = Outcome::new(self.name.clone(), self.why());
         let settled = setup.settled.get().copied();
         match (&self.kind, settled) {
@@ -158,11 +158,20 @@ impl Scenario {
         }
         // How a probe ends says nothing of the server: its revision may be foreign to it.
         if outcome.runs.iter().any(|run| run.exit == Exit::Killed && !run.probe) {
-            setup.outstays.store(true, Ordering::Relaxed);
+            setup.outstayed.fetch_add(1, Ordering::Relaxed);
         }
         look_at_stdout(&mut outcome, setup.settled.get().copied().unwrap_or_default())?;
-        if self.is_odd() {
-            stdout::judge_odd(before, &mut outcome);
+        if outcome.soiled.is_empty() && outcome.runs.iter().any(|run| run.overflowed) {
+            let told = format!(
+                "in {} it wrote more to stdout than {KEPT} bytes, and what is behind them is not judged",
+                self.name
+            );
+            return Err(io::Error::other(told));
+        }
+        if each || self.is_odd() {
+            // What stands in no report is told by nobody else.
+            let told: Vec<_> = before.iter().copied().filter(|before| !each || before.reported).collect();
+            stdout::judge_one(&told, &mut outcome);
         }
         Ok(outcome)
     }
@@ -177,7 +186,7 @@ impl Scenario {
     }
 }
 
-/// Finds the first bad line on the stdout of the runs.
+/// Finds the bad lines on the stdout of the runs.
 fn look_at_stdout(outcome: &mut Outcome, revision: Revision) -> io::Result<()> {
     for (number, run) in outcome.runs.iter().enumerate() {
         // What answers a malformed line may be malformed by what it repeats of it, such as an id that is none: that is told
@@ -187,9 +196,10 @@ fn look_at_stdout(outcome: &mut Outcome, revision: Revision) -> io::Result<()> {
             None if run.probe => Stage::Rpc,
             None => outcome.judged_to,
         };
-        if let Some(line) = judge::stdout(run, outcome.revision.unwrap_or(revision), last)? {
-            outcome.soiled = Some(Dirt { scenario: outcome.name.clone(), run: number, line });
-            break;
+        for line in judge::stdout(run, outcome.revision.unwrap_or(revision), last)? {
+            if !outcome.soiled.iter().any(|dirt| dirt.line.look() == line.look()) {
+                outcome.soiled.push(Dirt { scenario: outcome.name.clone(), run: number, line });
+            }
         }
     }
     Ok(())
@@ -264,7 +274,7 @@ impl<'a> Play<'a> {
 
     /// Tells of a violation of the session's or the process's life.
     fn find(&mut self, what: impl Into<String>, fix: &'static str) {
-        self.outcome.findings.push(Finding { class: Class::Lifecycle, what: what.into(), fix });
+        self.outcome.findings.push(Finding::life(what.into(), fix));
     }
 
     /// Whether nothing was violated so far.

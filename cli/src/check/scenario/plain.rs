@@ -7,12 +7,13 @@ use linegate::Revision;
 use serde_json::{Value, json};
 
 use super::{Play, Script, Turn};
+use crate::check::child::Child;
 use crate::check::finding::{Class, Finding};
 use crate::check::judge::Ends;
 use crate::check::outcome::Outcome;
 use crate::check::past::{Conditions, Run};
 use crate::check::setup::{Action, Setup, greet};
-use crate::check::wire::{MODERN, Members, NEWEST_LEGACY, NoResult, Request, TESTED};
+use crate::check::wire::{AFTER, MODERN, Members, NEWEST_LEGACY, NoResult, Request, TESTED};
 
 /// How long a server that did not answer a probe may take to end.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -39,11 +40,10 @@ pub fn handshake(setup: &Setup, outcome: &mut Outcome) -> io::Result<()> {
     }
     match greeted {
         Ok(settled) if auto || settled == setup.wanted => outcome.notes.insert(0, format!("speaks {settled}")),
-        Ok(settled) => outcome.findings.push(Finding {
-            class: Class::Lifecycle,
-            what: format!("the server settles on {settled}, not on {}", setup.wanted),
-            fix: "Settle on the revision that initialize asks for, or check with the one that the server speaks.",
-        }),
+        Ok(settled) => outcome.findings.push(Finding::life(
+            format!("the server settles on {settled}, not on {}", setup.wanted),
+            "Settle on the revision that initialize asks for, or check with the one that the server speaks.",
+        )),
         Err(finding) => outcome.findings.push(finding),
     }
     Ok(())
@@ -83,6 +83,15 @@ fn tool_list(play: &mut Play<'_>) -> io::Result<()> {
     play.finish(child, Ends::ByItself)
 }
 
+/// The tools that the server lists, where it lists them all and this one is not among them.
+fn unlisted(play: &Play<'_>, child: &mut Child<'_>, name: &str) -> Option<String> {
+    child.send(&Request::new(play.revision, LIST, Members::new()).line(AFTER));
+    let listed = child.answer(AFTER, play.setup.launch.timeout).ok()?;
+    let names = tool_names(&listed).ok()?;
+    let whole = listed.get("nextCursor").is_none();
+    (whole && !names.iter().any(|listed| listed == name)).then(|| names.join(", "))
+}
+
 fn call(play: &mut Play<'_>) -> io::Result<()> {
     let (mut child, record) = play.start(Conditions::default())?;
     if play.open(&mut child) {
@@ -90,6 +99,9 @@ fn call(play: &mut Play<'_>) -> io::Result<()> {
         child.send(&request.line(TESTED));
         match (child.answer(TESTED, play.setup.launch.timeout), &play.setup.action) {
             (Ok(result), Action::Tool(name, _)) if result.get("isError") == Some(&json!(true)) => {
+                if let Some(others) = unlisted(play, &mut child, name) {
+                    return Err(io::Error::other(format!("there is no tool {name}; --call takes {others}")));
+                }
                 play.note(format!("the tool {name} says that it failed"));
             }
             (Ok(_), Action::Tool(name, _)) => play.note(format!("the tool {name} answered")),
@@ -107,7 +119,7 @@ fn call(play: &mut Play<'_>) -> io::Result<()> {
         && record.read()?.iter().filter(|byte| **byte == b'\n').count() != 1
     {
         let (what, fix) = ("the call did not have its effect exactly once".to_owned(), "Run each call once.");
-        play.outcome.findings.push(Finding { class: Class::Effects, what, fix });
+        play.outcome.findings.push(Finding { class: Class::Effects, what, fix, dirt: None });
     }
     Ok(())
 }

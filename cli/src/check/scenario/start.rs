@@ -3,7 +3,6 @@
 
 use std::env;
 use std::io;
-use std::time::Duration;
 
 use super::{Play, Script};
 use crate::check::child::Child;
@@ -12,9 +11,6 @@ use crate::check::past::Conditions;
 use crate::check::setup::Folder;
 use crate::check::wire::{HELLO, NoResult, Request, TESTED};
 use crate::environment;
-
-/// How long the client says nothing at first.
-const IDLE: Duration = Duration::from_millis(1500);
 
 pub const SCRIPTS: &[Script] = &[
     Script::new(
@@ -188,7 +184,9 @@ fn session(play: &mut Play<'_>, conditions: Conditions) -> io::Result<()> {
 
 fn idle(play: &mut Play<'_>) -> io::Result<()> {
     let mut child = play.plain_start()?;
-    child.rest(IDLE);
+    let idle = play.setup.idle;
+    child.rest(idle);
+    play.note(format!("nothing was sent for {} s", idle.as_secs_f32()));
     converse(play, child)
 }
 

@@ -1,0 +1,265 @@
+//! Verdicts of `linegate check` at the edges: dirt beside accepted dirt, a choice of scenarios or classes that must not hide a
+//! fault, and servers that are clean though they look odd.
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use support::servers::{Server, linegate, names, scenario};
+use support::{Running, eventually, scratch};
+
+/// The scenarios of an ordinary session.
+const PLAIN: [&str; 6] = ["--only", "handshake", "--only", "tool-list", "--only", "eof"];
+
+fn text_of(path: &Path) -> &str {
+    path.to_str().expect("text")
+}
+
+/// The strict server with a line on stdout at its start.
+fn prints(line: &str) -> Server {
+    Server::new(&format!("print({line:?}, flush=True)"), false, "")
+}
+
+#[test]
+fn dirt_beside_accepted_dirt_is_found() {
+    let file = scratch("baseline");
+    let with = |server: &Server, more: &[&str]| {
+        let options = [&PLAIN[..], &["--only", "stdout-clean", "--baseline", text_of(&file)], more].concat();
+        server.check(&options)
+    };
+    let (document, status) = with(&prints("Server banner"), &["--update-baseline"]);
+    assert_eq!((document["classes"]["stdout"]["violations"].as_u64(), status), (Some(1), 0), "{document:#}");
+    assert_eq!(with(&prints("Server banner"), &[]).1, 0);
+    let both = Server::new("print('Server banner'); print('DEBUG: 2 of 3', flush=True)", false, "");
+    let (document, status) = with(&both, &[]);
+    assert_eq!((names(&document, "fail"), status), (vec!["stdout-clean"], 1), "{document:#}");
+    let found = scenario(&document, "stdout-clean");
+    assert_eq!(found["accepted"].as_array().map(Vec::len), Some(1), "{found:#}");
+    assert_eq!(found["fault"]["bytes"], "DEBUG: 2 of 3\\n", "the one that is not accepted is shown");
+    // Both accepted; numbers make no other line.
+    assert_eq!(with(&both, &["--update-baseline"]).1, 0);
+    let again = Server::new("print('Server banner'); print('DEBUG: 17 of 40', flush=True)", false, "");
+    assert_eq!(with(&again, &[]).1, 0);
+    fs::remove_file(file).expect("removed");
+}
+
+#[test]
+fn very_many_kinds_of_dirt_are_told_together() {
+    let server = Server::new("for word in range(26): print(chr(97 + word) * 3)\nsys.stdout.flush()", false, "");
+    let (document, status) = server.check(&["--only", "stdout-clean", "--only", "handshake"]);
+    let findings = scenario(&document, "stdout-clean")["findings"].as_array().expect("findings").clone();
+    assert_eq!((findings.len(), status), (21, 1), "{document:#}");
+    assert_eq!(findings[1]["what"], "line 2 of stdout in handshake is no message: bbb\\n");
+    assert_eq!(findings[20]["what"], "6 more bad lines that look otherwise than these");
+}
+
+#[test]
+fn an_update_of_accepted_faults_keeps_those_of_checks_that_did_not_run() {
+    let file = scratch("baseline");
+    let server = Server::new("print('banner', flush=True)", false, "sys.exit(3)");
+    let update = |only: &str| {
+        let (_, status) = server.check(&["--only", only, "--baseline", text_of(&file), "--update-baseline"]);
+        assert_eq!(status, 0);
+        let text = fs::read_to_string(&file).expect("written");
+        let names =
+            text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_whitespace().nth(1));
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(update("stdout-clean"), ["stdout-clean:"]);
+    assert_eq!(update("eof/at-once"), ["stdout-clean:", "eof/at-once:", "eof/at-once:"]);
+    assert_eq!(update("eof/at-once"), ["stdout-clean:", "eof/at-once:", "eof/at-once:"]);
+    fs::remove_file(file).expect("removed");
+}
+
+#[test]
+fn a_choice_of_scenarios_hides_no_dirt() {
+    let server = prints("banner");
+    let (document, status) = server.check(&PLAIN);
+    assert_eq!((names(&document, "fail"), status), (vec!["handshake"], 1), "{document:#}");
+    assert_eq!(scenario(&document, "handshake")["fault"]["bytes"], "banner\\n");
+    // It was chosen that stdout is not judged.
+    assert_eq!(server.check(&["--only", "handshake", "--skip", "stdout-clean"]).1, 0);
+    assert_eq!(Server::new("", false, "").check(&PLAIN).1, 0);
+}
+
+#[test]
+fn a_server_that_begins_no_session_is_clean_in_no_class() {
+    for class in ["stdout", "effects", "lifecycle"] {
+        let outcome = linegate(&["check", "--timeout", "1", "--class", class, "--", "sh", "-c", "exit 1"], "");
+        assert_eq!(outcome.code, Some(1), "{class}");
+        let text = String::from_utf8(outcome.stdout).expect("text");
+        assert!(text.contains("not clean, for no session was begun"), "{class}: {text}");
+    }
+}
+
+#[test]
+fn processes_in_sessions_of_their_own_are_left_behind_too() {
+    let detached = "import subprocess\nsubprocess.Popen(['sleep', '7177'], start_new_session=True, stdout=2, stdin=subprocess.DEVNULL)";
+    let (document, status) = Server::new(detached, false, "").check(&["--only", "end/child-left"]);
+    assert_eq!((names(&document, "fail"), status), (vec!["end/child-left"], 1), "{document:#}");
+    let what = scenario(&document, "end/child-left")["findings"][0]["what"].as_str().expect("text").to_owned();
+    assert!(what.ends_with("had to be ended: sleep"), "{what}");
+    let left = Command::new("pgrep").args(["-f", "^sleep 7177$"]).output();
+    assert!(left.is_err() || left.is_ok_and(|found| found.stdout.is_empty()));
+
+    let ended = detached.to_owned() + "\nchild = subprocess.Popen(['sleep', '0.2'], start_new_session=True, stdout=2)";
+    let ended = ended.replace("7177", "0.1");
+    let (document, status) = Server::new(&ended, false, "").check(&["--only", "end/child-left"]);
+    assert_eq!((names(&document, "fail"), status), (vec![], 0), "{document:#}");
+}
+
+/// A folder with the strict server in it, and in it folders that have the names of the server's arguments.
+struct Place(PathBuf, Server);
+
+impl Place {
+    fn new() -> Self {
+        let folder = scratch("place");
+        fs::create_dir_all(folder.join("serve")).expect("made");
+        let server = Server::new("if sys.argv[1:] != ['serve']: sys.exit('what is ' + str(sys.argv[1:]))", false, "");
+        fs::copy(server.path(), folder.join("server.py")).expect("copied");
+        Self(folder, server)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_word_that_is_also_the_name_of_a_folder_stays_a_word() {
+    let place = Place::new();
+    let _kept = &place.1;
+    let only = ["--only", "handshake", "--only", "start/empty-directory", "--only", "start/without-config"];
+    let command = ["--", "python3", "-I", "server.py", "serve"];
+    let cwd = ["check", "--format", "json", "--timeout", "5", "--cwd", text_of(&place.0)];
+    let outcome = linegate(&[&cwd[..], &only, &command].concat(), "");
+    let document: Value = serde_json::from_slice(&outcome.stdout).expect("a document");
+    assert_eq!((names(&document, "fail"), outcome.code), (vec![], Some(0)), "{document:#}");
+}
+
+/// Lists these tools, whatever Python makes of the text.
+fn listing(tools: &str) -> String {
+    format!(
+        "import time\ndef answer(message, strict=answer):\n    if message['method'] == 'tools/list':\n        return \
+         {{'result': {{'tools': {tools}}}}}\n    return strict(message)"
+    )
+}
+
+#[test]
+fn what_differs_at_each_start_is_no_damage_of_a_kill() {
+    let tool = "[{'name': name, 'inputSchema': {'type': 'object'}} for name in set('abcdefgh')]";
+    let clock = "[{'name': 'a', 'description': str(int(time.time())), 'inputSchema': {'type': 'object'}}]";
+    for tools in [tool, clock] {
+        let (document, status) = Server::new(&listing(tools), false, "").check(&["--only", "end/killed"]);
+        assert_eq!((names(&document, "fail"), status), (vec![], 0), "{tools}: {document:#}");
+    }
+    // What a kill has changed stays changed.
+    let lock = "import os\nLOCK = __file__ + '.lock'\nBROKEN = os.path.exists(LOCK)\nopen(LOCK, 'w').close()\n"
+        .to_owned()
+        + &listing("[] if BROKEN else [{'name': 'a', 'inputSchema': {'type': 'object'}}]")
+        + "\ndef serve(strict=serve):\n    strict()\n    if not BROKEN: os.remove(LOCK)";
+    let server = Server::new(&lock, false, "");
+    let (document, status) = server.check(&["--only", "end/killed"]);
+    assert_eq!((names(&document, "fail"), status), (vec!["end/killed"], 1), "{document:#}");
+    let _ = fs::remove_file(server.path().with_extension("py.lock"));
+}
+
+#[test]
+fn one_end_that_takes_too_long_says_nothing_of_the_others() {
+    // Longer than a fifth of the time, and at the end without traffic longer than all of it.
+    let slow = "import time\nheard = 0\ndef serve(strict=serve):\n    strict()\n    time.sleep(1 if heard else 60)\n\
+                def reply(message, strict=reply):\n    global heard\n    heard += 1\n    strict(message)";
+    let only = ["--jobs", "1", "--only", "eof", "--only", "traffic/crlf", "--only", "end/own-stdout"];
+    let (document, status) = Server::new(slow, false, "").check_within("3", &only);
+    assert_eq!((names(&document, "fail"), status), (vec!["eof/at-once"], 1), "{document:#}");
+}
+
+#[test]
+fn what_a_server_asks_its_client_is_answered() {
+    let asks = "def answer(message, strict=answer):\n    if message['method'] != 'tools/list': return strict(message)\n    \
+                told = []\n    for method in ['ping', 'roots/list']:\n        request = {'jsonrpc': '2.0', 'id': method, 'method': method}\n        \
+                sys.stdout.write(json.dumps(request) + '\\n')\n        sys.stdout.flush()\n        \
+                told.append(json.loads(sys.stdin.buffer.readline()))\n    \
+                good = told[0] == {'jsonrpc': '2.0', 'id': 'ping', 'result': {}} and told[1]['error']['code'] == -32601\n    \
+                return {'result': {'tools': []}} if good else {'error': {'code': 1, 'message': str(told)}}";
+    let only = ["--only", "handshake", "--only", "tool-list"];
+    let (document, status) = Server::new(asks, false, "").check(&only);
+    assert_eq!((names(&document, "ok").len(), status), (2, 0), "{document:#}");
+}
+
+#[test]
+fn what_is_longer_than_what_is_kept_is_no_verdict() {
+    let long = "def answer(message, strict=answer):\n    if message['method'] == 'ping':\n        line = \
+                json.dumps({'jsonrpc': '2.0', 'method': 'notifications/message', 'params': {'level': 'info', 'data': 'x' * 2**22}})\n        \
+                for _ in range(17): sys.stdout.write(line + '\\n')\n    return strict(message)";
+    let server = Server::new(long, false, "");
+    let command = ["--", "python3", "-I", text_of(server.path())];
+    let outcome = linegate(&[&["check", "--only", "call"][..], &command].concat(), "");
+    assert_eq!(outcome.code, Some(2), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("in call it wrote more to stdout than 67108864 bytes"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_check_of_nothing_is_no_verdict() {
+    let strict = Server::new("", false, "");
+    let command = ["--", "python3", "-I", text_of(strict.path())];
+    for (arguments, told) in [
+        (&["--only", "traffic/large-response"][..], "nothing was checked: "),
+        (&["--cwd", "/no/such/folder"], "there is no directory /no/such/folder"),
+        (&["--timeout", "0"], "give seconds from 0.01"),
+    ] {
+        let outcome = linegate(&[&["check"][..], arguments, &command].concat(), "");
+        assert_eq!(outcome.code, Some(2), "{arguments:?}: {}", outcome.stderr);
+        assert!(outcome.stderr.contains(told), "{arguments:?}: {}", outcome.stderr);
+    }
+    let tools = "[{'name': 'add', 'inputSchema': {'type': 'object'}}]";
+    let fails = format!(
+        "{}\ndef answer(message, listed=answer):\n    if message['method'] == 'tools/call':\n        return {{'result': {{'content': [], \
+         'isError': True}}}}\n    return listed(message)",
+        listing(tools)
+    );
+    let server = Server::new(&fails, false, "");
+    let check = |tool: &str| {
+        let call = ["check", "--only", "call", "--call", tool, "{}"];
+        linegate(&[&call[..], &["--", "python3", "-I", text_of(server.path())]].concat(), "")
+    };
+    let (slip, right) = (check("ad"), check("add"));
+    assert_eq!((slip.code, right.code), (Some(2), Some(0)), "{}{}", slip.stderr, right.stderr);
+    assert!(slip.stderr.contains("there is no tool ad; --call takes add"), "{}", slip.stderr);
+}
+
+#[test]
+fn how_long_the_server_is_left_alone_can_be_said() {
+    let late = "import threading\nthreading.Timer(0.5, lambda: print('late banner', flush=True)).start()\n\
+                def serve(strict=serve):\n    strict()\n    import os; os._exit(0)";
+    let server = Server::new(late, false, "");
+    for (idle, failed) in [("0", 0), ("1.2", 1)] {
+        let (document, status) = server.check(&["--only", "start/idle", "--idle", idle]);
+        assert_eq!((names(&document, "fail").len(), status), (failed, i32::from(failed > 0)), "{idle}: {document:#}");
+    }
+}
+
+#[test]
+fn a_signal_to_who_records_ends_the_server() {
+    let (session, ready) = (scratch("session"), scratch("ready"));
+    let script = format!("trap 'exit 5' TERM; : >{}; while :; do sleep 0.05; done", text_of(&ready));
+    let running = Running::start(&["check", "--record", text_of(&session), "--", "sh", "-c", &script]);
+    eventually("the server runs", || ready.exists());
+    let started = Instant::now();
+    let _ = Command::new("kill").arg(running.child.id().to_string()).status();
+    assert_eq!(running.wait().code, Some(5));
+    assert!(started.elapsed() < Duration::from_secs(20));
+    // A command that can't be run leaves what was recorded before.
+    fs::write(&session, "> {}\n").expect("written");
+    let outcome = linegate(&["check", "--record", text_of(&session), "--", "/no/such/program"], "");
+    assert_eq!(outcome.code, Some(2));
+    assert_eq!(fs::read_to_string(&session).expect("read"), "> {}\n");
+    let _ = fs::remove_file(session);
+}
