@@ -265,6 +265,9 @@ fn a_replay_repeats_signals_and_pauses() {
     let stubborn = Server::new("import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)", false, "");
     let folder = Folder::new("report");
     stubborn.check_within("4", &["--only", "end/sigterm", "--only", "start/idle", "--report", folder.text()]);
+    let document = folder.json("report.json");
+    let reproduce = &scenario(&document, "end/sigterm")["runs"][0]["reproduce"];
+    assert!(reproduce.as_str().is_some_and(|line| line.contains("# and SIGTERM, SIGKILL, as --replay")), "{reproduce}");
     let steps = folder.json("end.sigterm.replay.json")["steps"].clone();
     let acts: Vec<_> = steps.as_array().expect("steps").iter().filter_map(|step| step["act"].as_str()).collect();
     assert_eq!(acts, ["SIGTERM", "SIGKILL"]);

@@ -73,6 +73,28 @@ pub enum Act {
     Signal(Signal),
 }
 
+impl Act {
+    /// The word for what is no input, as files have it.
+    pub const fn word(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Send(_) => return None,
+            Self::HangUp => "hang_up",
+            Self::Signal(Signal::Hangup) => "SIGHUP",
+            Self::Signal(Signal::Interrupt) => "SIGINT",
+            Self::Signal(Signal::Quit) => "SIGQUIT",
+            Self::Signal(Signal::User2) => "SIGUSR2",
+            Self::Signal(Signal::Terminate) => "SIGTERM",
+            Self::Signal(Signal::Kill) => "SIGKILL",
+        })
+    }
+
+    /// What a word stands for.
+    pub fn of_word(word: &str) -> Option<Self> {
+        let signals = [Signal::Hangup, Signal::Interrupt, Signal::Quit, Signal::User2, Signal::Terminate, Signal::Kill];
+        signals.map(Self::Signal).into_iter().chain([Self::HangUp]).find(|act| act.word() == Some(word))
+    }
+}
+
 /// All that passed between the check and one start of the server.
 #[derive(Debug)]
 pub struct Run {

@@ -73,23 +73,11 @@ fn steps(run: &Run) -> Vec<Value> {
                     Err(_) => entry["hex"] = super::text::hex(piece).into(),
                 }
             }
-            Act::HangUp => entry["act"] = "hang_up".into(),
-            Act::Signal(signal) => entry["act"] = signal_name(signal).into(),
+            act => entry["act"] = act.word().into(),
         }
         entry
     };
     run.steps.iter().map(sent).collect()
-}
-
-const fn signal_name(signal: Signal) -> &'static str {
-    match signal {
-        Signal::Hangup => "SIGHUP",
-        Signal::Interrupt => "SIGINT",
-        Signal::Quit => "SIGQUIT",
-        Signal::User2 => "SIGUSR2",
-        Signal::Terminate => "SIGTERM",
-        Signal::Kill => "SIGKILL",
-    }
 }
 
 /// A file that was read.
@@ -247,11 +235,10 @@ impl Replay {
 fn planned(step: &Value) -> Result<Planned, String> {
     let number = |name: &str| step[name].as_u64().ok_or_else(|| format!("{name} of a step is no number"));
     let what = match (&step["act"], &step["text"], &step["hex"]) {
-        (Value::String(act), ..) if act == "hang_up" => What::HangUp,
-        (Value::String(act), ..) => {
-            let all = [Signal::Hangup, Signal::Interrupt, Signal::Quit, Signal::User2, Signal::Terminate, Signal::Kill];
-            What::Signal(all.into_iter().find(|signal| signal_name(*signal) == act).ok_or("an act is unknown")?)
-        }
+        (Value::String(word), ..) => match Act::of_word(word).ok_or("an act is unknown")? {
+            Act::Signal(signal) => What::Signal(signal),
+            _ => What::HangUp,
+        },
         (_, Value::String(text), _) => What::Send(text.clone().into_bytes()),
         (_, _, Value::String(hex)) => {
             let bytes: Result<Vec<_>, _> = hex.split_whitespace().map(|pair| u8::from_str_radix(pair, 16)).collect();

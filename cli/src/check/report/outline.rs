@@ -177,7 +177,12 @@ impl<'a> Outline<'a> {
             (Some(directory), None) => format!("cd {} && ", command_line(&[directory])),
             _ => String::new(),
         };
-        there + &pipeline(&run.stdin, &run.conditions, &self.setup.launch.env, &run.command)
+        let line = there + &pipeline(&run.stdin, &run.conditions, &self.setup.launch.env, &run.command);
+        let beside: Vec<_> = run.steps.iter().filter_map(|step| step.act.word()).collect();
+        if beside.is_empty() {
+            return line;
+        }
+        format!("{line}  # and {}, as --replay does it with the file that --report DIR writes", beside.join(", "))
     }
 }
 
