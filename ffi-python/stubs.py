@@ -9,7 +9,6 @@ the file differs.
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 import linegate
 from linegate import _linegate
 
-TABLE = json.loads(_linegate.names())
+TABLE = _linegate.names()
 FILE = Path(__file__).resolve().parent / "python" / "linegate" / "_names.pyi"
 
 HEAD = '''"""Written by ffi-python/stubs.py from the core's tables; the names at run time are built from the same."""

@@ -1,9 +1,8 @@
 //! `Call`, `Typed`, `Authorized` and `Journal`: the way of a message to an effect. The gate knows how far its last message has
 //! come: each stage is made only by the one before, once.
 
-use linegate::Code;
 use linegate::action::{Denial, Target, Wrong};
-use linegate_host::{CallFacts, HeldGate, RefusedLine, Stage};
+use linegate_host::{CallFacts, HeldGate, Stage};
 use pyo3::prelude::*;
 
 use crate::event::{Message, refused};
@@ -13,7 +12,6 @@ use crate::{import, loads};
 type Unfit = (usize, Vec<String>, Option<String>);
 /// What can be wrong, in the order of `linegate._fit`.
 const WRONG: [Wrong; 4] = [Wrong::Missing, Wrong::Unknown, Wrong::Type, Wrong::Value];
-type Refuse<'a> = &'a dyn Fn(&mut HeldGate, u64) -> Result<RefusedLine, Code>;
 
 #[pyclass(frozen, module = "linegate._linegate")]
 pub(crate) struct Call {
@@ -40,10 +38,6 @@ impl Call {
     fn advance(&self, py: Python<'_>, from: Stage, to: Stage) -> PyResult<()> {
         self.message.get().step(py, |gate, ticket| gate.advance(ticket, from, to))
     }
-
-    fn refuse(&self, py: Python<'_>, reason: Option<&str>, refuse: Refuse<'_>) -> PyResult<Py<PyAny>> {
-        refused(py, &self.message.get().step(py, refuse)?, reason)
-    }
 }
 
 #[pymethods]
@@ -57,10 +51,9 @@ impl Call {
     ) -> PyResult<Py<PyAny>> {
         let (py, call, message) = (slf.py(), slf.get(), slf.get().message.get());
         let target = tool.map(Target::Tool).or(method.map(Target::Method));
-        if !message.step(py, |gate, ticket| target.map_or(Ok(true), |target| gate.is_for(ticket, target)))? {
-            return call.refuse(py, None, &HeldGate::unknown);
+        if let Err(it) = message.step(py, |gate, ticket| gate.read(ticket, target))? {
+            return refused(py, &it, None);
         }
-        call.advance(py, Stage::Called, Stage::Read)?;
         let read = import!(py, "linegate._fit", "read")?.call1((&model, &*call.arguments, call.aside))?;
         let (arguments, unfit): (Py<PyAny>, Option<Unfit>) = read.extract()?;
         let Some((wrong, way, member)) = unfit else {
@@ -68,11 +61,12 @@ impl Call {
             return Ok(Py::new(py, typed)?.into_any());
         };
         let wrong = WRONG.get(wrong).copied().unwrap_or(Wrong::Value);
-        call.refuse(py, None, &|gate, ticket| gate.unfit(ticket, wrong, &way, member.as_deref()))
+        let it = message.step(py, |gate, ticket| gate.unfit(ticket, wrong, &way, member.as_deref()))?;
+        refused(py, &it, None)
     }
 
     fn unknown(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.refuse(py, None, &HeldGate::unknown)
+        refused(py, &self.message.get().step(py, HeldGate::unknown)?, None)
     }
 }
 
@@ -95,7 +89,8 @@ impl Typed {
         if !said.is(&*true.into_pyobject(py)?) {
             let reason: Option<String> = said.extract().ok();
             let denial = Denial::because("the policy did not say yes");
-            return call.refuse(py, reason.as_deref(), &|gate, ticket| gate.denied(ticket, denial));
+            let it = call.message.get().step(py, |gate, ticket| gate.denied(ticket, denial))?;
+            return refused(py, &it, reason.as_deref());
         }
         call.advance(py, Stage::Asked, Stage::Allowed)?;
         let (call, model, arguments) =
@@ -117,7 +112,7 @@ pub(crate) struct Authorized {
 #[pymethods]
 impl Authorized {
     fn open(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        self.call.get().message.get().with(py, HeldGate::take)?;
+        self.call.get().advance(py, Stage::Allowed, Stage::Over)?;
         self.journal.borrow_mut(py).0 += 1;
         Ok(self.arguments.clone_ref(py))
     }

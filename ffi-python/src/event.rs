@@ -1,17 +1,20 @@
 //! Verdicts as objects that outlive the gate's next line. Their forms as text show no payload.
 
-use linegate::{Code, Cursor, Message as Accepted, Switch, Switches};
-use linegate_host::{HeldGate, RefusedLine, refused_line};
+use linegate::{Code, Cursor, Message as Accepted};
+use linegate_host::{HeldGate, RefusedLine, named_switches, refused_line};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyString};
 
 use crate::action::Call;
 use crate::gate::Gate;
-use crate::{import, loads, misuse};
+use crate::{bad_options, import, loads, misuse};
 
 /// What is done in a gate, or the fault of the caller.
 type Done<T> = Result<T, Code>;
+
+/// The sentence of 504, which means more here than in Rust: the compiler has no word in the order of steps.
+const AGAIN: &str = "The call was used already; each step of it is taken once.";
 
 /// A value in a line: its place, and what was read there when it was asked for first.
 struct Part {
@@ -55,8 +58,8 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    pub(crate) fn new(gate: &Bound<'_, Gate>, ticket: u64, it: &Accepted<'_>) -> Self {
-        let (py, text) = (gate.py(), it.bytes());
+    pub(crate) fn new(py: Python<'_>, gate: Py<Gate>, ticket: u64, it: &Accepted<'_>) -> Self {
+        let text = it.bytes();
         let raw = PyBytes::new(py, text).unbind();
         let part = |part: Option<&[u8]>| {
             let place = part.map(|part| (part.as_ptr().addr() - text.as_ptr().addr(), part.len()));
@@ -64,7 +67,7 @@ impl Message {
         };
         let value = |value: Option<Cursor<'_>>| part(value.as_ref().map(Cursor::bytes));
         Self {
-            gate: gate.clone().unbind(),
+            gate,
             ticket,
             kind: it.kind().name(),
             method: it.method().map(|method| PyString::new(py, method).unbind()),
@@ -80,18 +83,9 @@ impl Message {
     }
 
     /// Does something with the gate, in which this message may still be the last verdict.
-    pub(crate) fn with<T>(&self, py: Python<'_>, act: impl FnOnce(&mut HeldGate, u64) -> Done<T>) -> PyResult<T> {
-        self.used(py, Code::AlreadyUsed.text(), act)
-    }
-
-    /// The same for a step before the authorization, of which a second time is none of that.
     pub(crate) fn step<T>(&self, py: Python<'_>, act: impl FnOnce(&mut HeldGate, u64) -> Done<T>) -> PyResult<T> {
-        self.used(py, "The call was used already; each step of it is taken once.", act)
-    }
-
-    fn used<T>(&self, py: Python<'_>, again: &str, act: impl FnOnce(&mut HeldGate, u64) -> Done<T>) -> PyResult<T> {
         let done = act(&mut self.gate.bind(py).try_borrow_mut()?.0, self.ticket);
-        done.map_err(|code| misuse(py, code, if code == Code::AlreadyUsed { again } else { code.text() }))
+        done.map_err(|code| misuse(py, code, if code == Code::AlreadyUsed { AGAIN } else { code.text() }))
     }
 }
 
@@ -104,8 +98,8 @@ impl Message {
 
     #[pyo3(signature = (granted = Vec::new()))]
     fn call(slf: Bound<'_, Self>, granted: Vec<String>) -> PyResult<Option<Py<PyAny>>> {
-        let (py, switch) = (slf.py(), |name| Switch::ALL.iter().copied().find(|switch| switch.name() == name));
-        let granted = granted.iter().filter_map(switch).fold(Switches::NONE, Switches::with);
+        let py = slf.py();
+        let granted = named_switches(&granted).map_err(|bad| bad_options(py, bad))?;
         match slf.get().step(py, |gate, ticket| gate.call(ticket, granted))? {
             Err(it) => refused(py, &it, None).map(Some),
             Ok(None) => Ok(None),

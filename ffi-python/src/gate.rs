@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use linegate::{Slot, Stage};
+use linegate::{Message as Accepted, Slot, Stage};
 use linegate_host::{HeldGate, SharedTracker};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -20,9 +20,9 @@ pub(crate) struct Tracker(SharedTracker);
 #[pymethods]
 impl Tracker {
     #[new]
-    fn new(py: Python<'_>, client: &str, server: &str, in_flight: usize) -> PyResult<Self> {
-        let slots = vec![Slot::EMPTY; in_flight.saturating_mul(4)];
-        let tracker = linegate::Tracker::new(&options(py, client)?, &options(py, server)?, slots);
+    fn new(client: &Bound<'_, PyAny>, server: &Bound<'_, PyAny>, in_flight: usize) -> PyResult<Self> {
+        let (py, slots) = (client.py(), vec![Slot::EMPTY; in_flight.saturating_mul(4)]);
+        let tracker = linegate::Tracker::new(&options(client)?, &options(server)?, slots);
         Ok(Self(Arc::new(Mutex::new(tracker.map_err(|bad| bad_options(py, bad))?))))
     }
 
@@ -39,9 +39,9 @@ pub(crate) struct Gate(pub(crate) HeldGate);
 #[pymethods]
 impl Gate {
     #[new]
-    fn new(py: Python<'_>, given: &str, tracker: Option<&Tracker>) -> PyResult<Self> {
-        let held = HeldGate::new(options(py, given)?, tracker.map(|tracker| Arc::clone(&tracker.0)));
-        Ok(Self(held.map_err(|bad| bad_options(py, bad))?))
+    fn new(given: &Bound<'_, PyAny>, tracker: Option<&Tracker>) -> PyResult<Self> {
+        let held = HeldGate::new(options(given)?, tracker.map(|tracker| Arc::clone(&tracker.0)));
+        Ok(Self(held.map_err(|bad| bad_options(given.py(), bad))?))
     }
 
     fn take(&mut self, data: Option<PyBackedBytes>) {
@@ -56,16 +56,14 @@ impl Gate {
     }
 
     fn __next__(slf: Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {
-        let (py, mut gate) = (slf.py(), slf.try_borrow_mut()?);
+        let (py, kept, mut gate) = (slf.py(), slf.clone().unbind(), slf.try_borrow_mut()?);
         let held = &mut gate.0;
-        let verdict = if held.has_line_of(MUCH) { py.detach(|| held.judge()) } else { held.judge() };
+        let look = |message: &Accepted<'_>, ticket| Python::attach(|py| Message::new(py, kept, ticket, message));
+        let verdict = if held.has_line_of(MUCH) { py.detach(|| held.judge(look)) } else { held.judge(look) };
         match verdict {
             None => Ok(None),
             Some(Err(it)) => refused(py, &it, None).map(Some),
-            Some(Ok(())) => {
-                let message = held.message(|message| Message::new(&slf, held.ticket(), message));
-                message.map(|message| Ok(Py::new(py, message)?.into_any())).transpose()
-            }
+            Some(Ok(message)) => Ok(Some(Py::new(py, message)?.into_any())),
         }
     }
 

@@ -8,8 +8,8 @@ mod gate;
 use std::ffi::OsString;
 
 use linegate::{BadOptions, Code, Options};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 /// What a Python module has under this name.
 macro_rules! import {
@@ -34,19 +34,17 @@ fn bad_options(py: Python<'_>, bad: BadOptions) -> PyErr {
 
 /// A value of checked JSON text as Python objects.
 fn loads(py: Python<'_>, text: &[u8]) -> PyResult<Py<PyAny>> {
-    let text = str::from_utf8(text).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    Ok(import!(py, "json", "loads")?.call1((text,))?.unbind())
+    Ok(import!(py, "json", "loads")?.call1((PyString::from_bytes(py, text)?,))?.unbind())
 }
 
-/// Options, as the Python side writes them.
-fn options(py: Python<'_>, given: &str) -> PyResult<Options> {
-    let given = serde_json::from_str(given).unwrap_or_default();
-    linegate_host::named_options(&given).map_err(|bad| bad_options(py, bad))
+/// Options, as the Python side names them.
+fn options(given: &Bound<'_, PyAny>) -> PyResult<Options> {
+    linegate_host::named_options(&pythonize::depythonize(given)?).map_err(|bad| bad_options(given.py(), bad))
 }
 
 #[pyfunction]
-fn names() -> String {
-    linegate_host::names().to_string()
+fn names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(pythonize::pythonize(py, &linegate_host::names())?)
 }
 
 #[pyfunction]

@@ -1,6 +1,6 @@
 //! What can be known of a verdict, as facts of one's own that outlive the line: of a refusal, and of a call and its arguments.
 
-use linegate::action::Call;
+use linegate::action::{Refusable, Target};
 use linegate::{Cursor, JsonKind, REPLY_LEN, Record, Refusal, TooSmall};
 
 /// All that a [`Refusal`] says.
@@ -63,20 +63,21 @@ pub struct CallFacts {
 }
 
 impl CallFacts {
-    pub(crate) fn of(call: &Call<'_>, is_mcp: bool) -> Self {
+    pub(crate) fn of(call: &Refusable<'_>) -> Self {
+        let (arguments, aside) = arguments_of(call);
         Self {
             tool: call.tool().map(|tool| tool.bytes().to_vec()),
-            arguments: arguments_of(call).map_or_else(|| b"{}".to_vec(), |it| it.bytes().to_vec()),
-            aside: (is_mcp && call.tool().is_none()).then_some("_meta"),
+            arguments: arguments.bytes().to_vec(),
+            aside,
             revision: call.origin().revision(),
             fingerprint: call.origin().fingerprint().to_string(),
         }
     }
 }
 
-/// The arguments of a call: a tool's stand in its params, another method's are these.
-pub(crate) fn arguments_of<'a>(call: &Call<'a>) -> Option<Cursor<'a>> {
-    if call.tool().is_some() { call.params()?.get("arguments") } else { call.params() }
+/// The arguments of a call, whatever its tool's or method's name is, and the member of theirs that is none.
+pub(crate) fn arguments_of<'a>(call: &Refusable<'a>) -> (Cursor<'a>, Option<&'static str>) {
+    call.arguments(if call.is_tool_call() { Target::Tool("") } else { Target::Method("") })
 }
 
 /// What stands at the end of a way; of a member that isn't known, its key.

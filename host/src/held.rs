@@ -5,12 +5,10 @@
 //! be made (904), and of no stage anything twice (504).
 
 use std::collections::VecDeque;
-use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use linegate::action::{Call, Denial, Misfit, NoCall, Target, Wrong};
+use linegate::action::{Denial, Misfit, Refusable, Target, Wrong};
 use linegate::{BadOptions, Code, Counters, Cursor, Event, Gate, Message, Options, Refusal, Slot, Switches, Tracker};
-use self_cell::{MutBorrow, self_cell};
 
 use crate::HeapStorage;
 use crate::facts::{CallFacts, RefusedLine, arguments_of, walk};
@@ -23,9 +21,11 @@ pub type SharedTracker = Arc<Mutex<Tracker<Vec<Slot>>>>;
 /// What became of a message, or the fault of the caller: 504 or 904.
 pub type Asked<T> = Result<Result<T, RefusedLine>, Code>;
 
-/// How far a call has come.
+/// How far the last verdict has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// It is a message, and nothing was made of it.
+    Message,
     /// It is a call.
     Called,
     /// Its arguments are being read, or are.
@@ -34,19 +34,62 @@ pub enum Stage {
     Asked,
     /// It may be done.
     Allowed,
+    /// Nothing can become of it any more.
+    Over,
 }
 
-/// A gate with the input that it is to judge.
-struct Source {
+/// A gate that keeps its input and its last message. What it says of the latter is said by the number of the verdict,
+/// [`ticket`](Self::ticket): of one that isn't the last nothing can be made (904), and of no stage anything twice (504).
+pub struct HeldGate {
     gate: Gate<HeapStorage>,
     tracker: Option<SharedTracker>,
     queue: VecDeque<Chunk>,
     /// Bytes of the first chunk that are judged.
     judged: usize,
     ended: bool,
+    /// Whether the next byte may be the first of a line.
+    at_start: bool,
+    verdicts: u64,
+    stage: Stage,
 }
 
-impl Source {
+impl HeldGate {
+    /// A gate with these options, of a session if it is given its tracker.
+    ///
+    /// # Errors
+    /// [`BadOptions`] (903) as of [`Gate::new`].
+    pub fn new(options: Options, tracker: Option<SharedTracker>) -> Result<Self, BadOptions> {
+        let storage = HeapStorage::with_limits(&options.limits);
+        Ok(Self {
+            gate: Gate::new(options, storage)?,
+            tracker,
+            queue: VecDeque::new(),
+            judged: 0,
+            ended: false,
+            at_start: true,
+            verdicts: 0,
+            stage: Stage::Over,
+        })
+    }
+
+    /// Takes input. The last verdict is over.
+    pub fn feed(&mut self, chunk: Chunk) {
+        self.begin();
+        self.queue.push_back(chunk);
+    }
+
+    /// Takes the end of input, which is judged behind what was fed.
+    pub fn end(&mut self) {
+        self.begin();
+        self.ended = true;
+    }
+
+    /// Ends the last verdict, for another.
+    const fn begin(&mut self) {
+        self.verdicts += 1;
+        self.stage = Stage::Over;
+    }
+
     fn rest(&self) -> Option<&[u8]> {
         (**self.queue.front()?).as_ref().get(self.judged..)
     }
@@ -64,141 +107,59 @@ impl Source {
         self.queue.is_empty() && (!self.ended || self.gate.is_closed())
     }
 
-    /// Judges up to one verdict, and says whether there is more to judge.
-    fn step(&mut self) -> (Event<'_>, bool) {
-        let Self { gate, tracker, queue, judged, ended } = self;
-        let Some(chunk) = queue.front() else { return (gate.finish(), false) };
+    /// Judges up to one verdict. To be `gathered` in the storage, where the gate finds it again, a line's first byte is fed by
+    /// itself.
+    fn step(&mut self, gathered: bool) -> Event<'_> {
+        let Self { gate, tracker, queue, judged, at_start, .. } = self;
+        let Some(chunk) = queue.front() else { return gate.finish() };
         let rest = (**chunk).as_ref().get(*judged..).unwrap_or_default();
+        let input = if gathered && *at_start { rest.get(..1).unwrap_or_default() } else { rest };
         let fed = match tracker {
-            Some(tracker) => gate.feed_with(rest, &mut tracker.lock().unwrap_or_else(PoisonError::into_inner)),
-            None => gate.feed(rest),
+            Some(tracker) => gate.feed_with(input, &mut tracker.lock().unwrap_or_else(PoisonError::into_inner)),
+            None => gate.feed(input),
         };
         *judged += fed.consumed;
-        let more = queue.len() > 1 || *judged < (**chunk).as_ref().len() || *ended;
-        (fed.event, more)
-    }
-}
-
-/// What may still become of the last verdict.
-enum Step<'a> {
-    Idle(&'a mut Source),
-    Message(Message<'a>),
-    Call(Call<'a>, Stage),
-    Refused(RefusedLine),
-    Over,
-}
-
-self_cell!(
-    struct Held {
-        owner: MutBorrow<Box<Source>>,
-        #[not_covariant]
-        dependent: Step,
-    }
-);
-
-fn idle(source: Box<Source>) -> Held {
-    Held::new(MutBorrow::new(source), |source| Step::Idle(source.borrow_mut()))
-}
-
-/// A gate that keeps its input and its last message. What it says of both is said by the number of the verdict,
-/// [`ticket`](Self::ticket): of one that isn't the last nothing can be made (904), and of no stage anything twice (504).
-pub struct HeldGate {
-    /// Absent only where a call panicked.
-    held: Option<Held>,
-    verdicts: u64,
-    /// Whether there is more to judge behind the last verdict.
-    more: bool,
-    is_mcp: bool,
-}
-
-impl HeldGate {
-    /// A gate with these options, of a session if it is given its tracker.
-    ///
-    /// # Errors
-    /// [`BadOptions`] (903) as of [`Gate::new`].
-    pub fn new(options: Options, tracker: Option<SharedTracker>) -> Result<Self, BadOptions> {
-        let is_mcp = options.revision.is_mcp();
-        let storage = HeapStorage::with_limits(&options.limits);
-        let gate = Gate::new(options, storage)?;
-        let source = Source { gate, tracker, queue: VecDeque::new(), judged: 0, ended: false };
-        Ok(Self { held: Some(idle(Box::new(source))), verdicts: 0, more: false, is_mcp })
+        *at_start = !matches!(fed.event, Event::NeedMore);
+        fed.event
     }
 
-    /// Does something with the source, for which what the last verdict lent has to be over.
-    fn change<T>(&mut self, change: impl FnOnce(&mut Source) -> T) -> Option<T> {
-        self.verdicts += 1;
-        let mut source = self.held.take()?.into_owner().into_inner();
-        let done = change(&mut source);
-        self.held = Some(idle(source));
-        Some(done)
-    }
-
-    /// Takes input. The last verdict is over.
-    pub fn feed(&mut self, chunk: Chunk) {
-        self.change(|source| source.queue.push_back(chunk));
-    }
-
-    /// Takes the end of input, which is judged behind what was fed.
-    pub fn end(&mut self) {
-        self.change(|source| source.ended = true);
-    }
-
-    /// Judges up to the next verdict: `Ok` for a message, of which [`message`](Self::message) tells. `None` if there is nothing left
-    /// to judge; the last verdict stays the last then.
-    pub fn judge(&mut self) -> Option<Result<(), RefusedLine>> {
-        if self.has_message() && !self.more {
-            // It stays the last verdict.
+    /// Judges up to the next verdict: of a message, what `look` makes of it and of the verdict's number. `None` if there is
+    /// nothing left to judge; the last verdict stays the last then.
+    pub fn judge<T>(&mut self, look: impl FnOnce(&Message<'_>, u64) -> T) -> Option<Result<T, RefusedLine>> {
+        if self.is_done() {
             return None;
         }
-        loop {
-            self.verdicts += 1;
-            let mut source = self.held.take()?.into_owner().into_inner();
-            if source.is_done() {
-                self.held = Some(idle(source));
-                return None;
-            }
-            let mut held = Held::new(MutBorrow::new(source), |source| {
-                let (event, more) = source.borrow_mut().step();
-                self.more = more;
-                match event {
-                    Event::Message(message) => Step::Message(message),
-                    Event::Refused(refusal) => Step::Refused(RefusedLine::new(&refusal)),
-                    _ => Step::Over,
+        self.begin();
+        let ticket = self.verdicts;
+        while !self.is_done() {
+            match self.step(true) {
+                Event::Message(message) => {
+                    let found = look(&message, ticket);
+                    self.stage = Stage::Message;
+                    return Some(Ok(found));
                 }
-            });
-            let said = held.with_dependent_mut(|_, step| match mem::replace(step, Step::Over) {
-                Step::Refused(refused) => Some(Err(refused)),
-                Step::Over => None,
-                message => {
-                    *step = message;
-                    Some(Ok(()))
-                }
-            });
-            let is_message = matches!(said, Some(Ok(())));
-            self.held = Some(if is_message { held } else { idle(held.into_owner().into_inner()) });
-            if said.is_some() {
-                return said;
+                Event::Refused(refusal) => return Some(Err(RefusedLine::new(&refusal))),
+                _ => {}
             }
         }
+        None
     }
 
     /// Judges all that there is: the accepted lines, each with a line feed, and the refusals. The last verdict is over.
     pub fn filter(&mut self) -> (Vec<u8>, Vec<RefusedLine>) {
-        let filtered = self.change(|source| {
-            let (mut lines, mut refused) = (Vec::new(), Vec::new());
-            while !source.is_done() {
-                match source.step().0 {
-                    Event::Message(message) => {
-                        lines.extend_from_slice(message.bytes());
-                        lines.push(b'\n');
-                    }
-                    Event::Refused(refusal) => refused.push(RefusedLine::new(&refusal)),
-                    _ => {}
+        self.begin();
+        let (mut lines, mut refused) = (Vec::new(), Vec::new());
+        while !self.is_done() {
+            match self.step(false) {
+                Event::Message(message) => {
+                    lines.extend_from_slice(message.bytes());
+                    lines.push(b'\n');
                 }
+                Event::Refused(refusal) => refused.push(RefusedLine::new(&refusal)),
+                _ => {}
             }
-            (lines, refused)
-        });
-        filtered.unwrap_or_default()
+        }
+        (lines, refused)
     }
 
     /// The number of the last verdict; what it lends is over where the number is another.
@@ -207,79 +168,71 @@ impl HeldGate {
         self.verdicts
     }
 
-    /// The message that was the last verdict.
-    pub fn message<T>(&self, look: impl FnOnce(&Message<'_>) -> T) -> Option<T> {
-        self.held.as_ref()?.with_dependent(|_, step| match step {
-            Step::Message(message) => Some(look(message)),
-            _ => None,
-        })
-    }
-
-    /// Whether something may still become of the last message.
-    fn has_message(&self) -> bool {
-        let is_message = |step: &Step<'_>| matches!(step, Step::Message(_) | Step::Call(..));
-        self.held.as_ref().is_some_and(|held| held.with_dependent(|_, step| is_message(step)))
-    }
-
     /// Whether the next line, or what is there of it, has so many bytes.
+    #[must_use]
     pub fn has_line_of(&self, bytes: usize) -> bool {
-        let Some(held) = &self.held else { return false };
-        let start = held.with_dependent(|_, step| match step {
-            Step::Idle(source) => Some(source.rest()?.get(..bytes)?.contains(&b'\n')),
-            _ => None,
-        });
-        start == Some(false)
+        let start = self.rest().and_then(|rest| rest.get(..bytes));
+        start.is_some_and(|start| !start.contains(&b'\n'))
     }
 
     /// Whether input of so many bytes waits in one chunk.
     #[must_use]
     pub fn has_input_of(&self, bytes: usize) -> bool {
-        let Some(held) = &self.held else { return false };
-        held.with_dependent(|_, step| match step {
-            Step::Idle(source) => source.rest().is_some_and(|rest| rest.len() >= bytes),
-            _ => false,
-        })
+        self.rest().is_some_and(|rest| rest.len() >= bytes)
     }
 
     /// What was counted, and whether the session is over.
     #[must_use]
-    pub fn counters(&self) -> (Counters, bool) {
-        let counters = self.held.as_ref().and_then(|held| {
-            held.with_dependent(|_, step| match step {
-                Step::Idle(source) => Some((*source.gate.counters(), source.gate.is_closed())),
-                Step::Message(message) => Some((*message.counters(), false)),
-                Step::Call(call, _) => Some((*call.counters(), false)),
-                Step::Refused(_) | Step::Over => None,
-            })
-        });
-        counters.unwrap_or((Counters::default(), true))
+    pub const fn counters(&self) -> (Counters, bool) {
+        (*self.gate.counters(), self.gate.is_closed())
     }
 
-    /// Does something with what is left of the last verdict.
-    fn with<T>(&mut self, ticket: u64, act: impl for<'a> FnOnce(Step<'a>) -> (Step<'a>, T)) -> Result<T, Code> {
-        let held = self.held.as_mut().filter(|_| self.verdicts == ticket).ok_or(Code::StaleEvent)?;
-        let (is_over, done) = held.with_dependent_mut(|_, step| {
-            let (left, done) = act(mem::replace(step, Step::Over));
-            *step = left;
-            (matches!(step, Step::Over), done)
-        });
-        if is_over {
-            // The number stays: of what is used up this is still the last verdict.
-            self.verdicts -= 1;
-            self.change(|_| ());
+    /// Makes the message a call, as of [`Gate::refusable`]; nothing where it isn't one.
+    ///
+    /// # Errors
+    /// 904 where the verdict isn't the last, 504 where it is a call already. Inside, 505.
+    pub fn call(&mut self, ticket: u64, granted: Switches) -> Asked<Option<CallFacts>> {
+        self.advance(ticket, Stage::Message, Stage::Over)?;
+        let Some(call) = self.gate.refusable() else {
+            self.stage = Stage::Message;
+            return Ok(Ok(None));
+        };
+        match call.granted(granted) {
+            Err(refusal) => Ok(Err(RefusedLine::new(&refusal))),
+            Ok(call) => {
+                let facts = CallFacts::of(&call);
+                self.stage = Stage::Called;
+                Ok(Ok(Some(facts)))
+            }
         }
-        Ok(done)
     }
 
-    fn with_call<T>(
-        &mut self,
-        ticket: u64,
-        act: impl for<'a> FnOnce(Call<'a>, Stage) -> (Step<'a>, Result<T, Code>),
-    ) -> Result<T, Code> {
-        self.with(ticket, |step| match step {
-            Step::Call(call, stage) => act(call, stage),
-            step => (step, Err(Code::AlreadyUsed)),
-        })?
+    /// Takes the call from a stage to the next: before a policy is asked, after it said yes, and where it is executed.
+    ///
+    /// # Errors
+    /// 904 where the verdict isn't the last, 504 where the call isn't at this stage; so it is of all that follow.
+    pub fn advance(&mut self, ticket: u64, from: Stage, to: Stage) -> Result<(), Code> {
+        if ticket != self.verdicts {
+            return Err(Code::StaleEvent);
+        }
+        if self.stage != from {
+            return Err(Code::AlreadyUsed);
+        }
+        self.stage = to;
+        Ok(())
+    }
+
+    /// Takes a call to where its arguments are read, if it asks for this.
+    ///
+    /// # Errors
+    /// As of [`advance`](Self::advance). Inside, 501: it asks for something else.
+    pub fn read(&mut self, ticket: u64, target: Option<Target<'_>>) -> Asked<()> {
+        self.advance(ticket, Stage::Called, Stage::Read)?;
+        let call = self.gate.refusable().ok_or(Code::AlreadyUsed)?;
+        if target.is_none_or(|target| call.is_for(target)) {
+            return Ok(Ok(()));
+        }
+        self.refuse(ticket, Stage::Read, |call| call.unknown()).map(Err)
     }
 
     /// Refuses the call, if it is at this stage.
@@ -287,60 +240,11 @@ impl HeldGate {
         &mut self,
         ticket: u64,
         at: Stage,
-        refuse: impl for<'a> FnOnce(Call<'a>) -> Refusal<'a>,
+        refuse: impl for<'a> FnOnce(Refusable<'a>) -> Refusal<'a>,
     ) -> Result<RefusedLine, Code> {
-        self.with_call(ticket, |call, stage| {
-            if stage == at {
-                (Step::Over, Ok(RefusedLine::new(&refuse(call))))
-            } else {
-                (Step::Call(call, stage), Err(Code::AlreadyUsed))
-            }
-        })
-    }
-
-    /// Makes the message a call, see [`Message::into_call`]; nothing where it isn't one.
-    ///
-    /// # Errors
-    /// 904 where the verdict isn't the last, 504 where it is a call already. Inside, 505.
-    pub fn call(&mut self, ticket: u64, granted: Switches) -> Asked<Option<CallFacts>> {
-        let is_mcp = self.is_mcp;
-        self.with(ticket, |step| match step {
-            Step::Message(message) => match message.into_call(granted) {
-                Ok(call) => {
-                    let facts = CallFacts::of(&call, is_mcp);
-                    (Step::Call(call, Stage::Called), Ok(Ok(Some(facts))))
-                }
-                Err(NoCall::Message(message)) => (Step::Message(message), Ok(Ok(None))),
-                Err(NoCall::Refused(refusal)) => (Step::Over, Ok(Err(RefusedLine::new(&refusal)))),
-                Err(_) => (Step::Over, Ok(Ok(None))),
-            },
-            step => (step, Err(Code::AlreadyUsed)),
-        })?
-    }
-
-    /// Takes the call from a stage to the next: where its arguments are read, before a policy is asked and after it said yes.
-    ///
-    /// # Errors
-    /// 904 where the verdict isn't the last, 504 where the call isn't at this stage; so it is of all that follow.
-    pub fn advance(&mut self, ticket: u64, from: Stage, to: Stage) -> Result<(), Code> {
-        self.with_call(ticket, |call, stage| {
-            if stage == from {
-                (Step::Call(call, to), Ok(()))
-            } else {
-                (Step::Call(call, stage), Err(Code::AlreadyUsed))
-            }
-        })
-    }
-
-    /// Whether the call asks for this.
-    ///
-    /// # Errors
-    /// As of [`advance`](Self::advance).
-    pub fn is_for(&mut self, ticket: u64, target: Target<'_>) -> Result<bool, Code> {
-        self.with_call(ticket, |call, stage| {
-            let is_for = call.is_for(target);
-            (Step::Call(call, stage), Ok(is_for))
-        })
+        self.advance(ticket, at, Stage::Over)?;
+        let call = self.gate.refusable().ok_or(Code::AlreadyUsed)?;
+        Ok(RefusedLine::new(&refuse(call)))
     }
 
     /// Refuses a call whose arguments weren't read: there is no action for it (501).
@@ -364,10 +268,11 @@ impl HeldGate {
         member: Option<&str>,
     ) -> Result<RefusedLine, Code> {
         self.refuse(ticket, Stage::Read, |call| {
-            let at = arguments_of(&call).and_then(|start| walk(start, way, wrong == Wrong::Unknown));
-            // Where there are no arguments, a place in no line stands for their own.
+            let (start, _) = arguments_of(&call);
+            let at = walk(start, way, wrong == Wrong::Unknown);
+            // Where a way leads nowhere, a place in no line stands for that of the params.
             let misfit = Misfit::new(wrong, at.unwrap_or(Cursor::from_bytes(b"{}")));
-            call.unfit(member.map_or(misfit, |member| misfit.of_member(kept_name(member))))
+            call.misfit(member.map_or(misfit, |member| misfit.of_member(kept_name(member))))
         })
     }
 
@@ -377,15 +282,6 @@ impl HeldGate {
     /// As of [`advance`](Self::advance).
     pub fn denied(&mut self, ticket: u64, denial: Denial) -> Result<RefusedLine, Code> {
         self.refuse(ticket, Stage::Asked, |call| call.denied(denial))
-    }
-
-    /// Takes an allowed call, for it is executed now.
-    ///
-    /// # Errors
-    /// As of [`advance`](Self::advance).
-    pub fn take(&mut self, ticket: u64) -> Result<(), Code> {
-        self.advance(ticket, Stage::Allowed, Stage::Allowed)?;
-        self.with(ticket, |_| (Step::Over, ()))
     }
 }
 

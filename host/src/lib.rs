@@ -39,7 +39,7 @@ pub use self::audit::{AuditFile, observed_line, refused_line};
 pub use self::facts::{CallFacts, RefusedLine};
 pub use self::held::{Asked, Chunk, HeldGate, SharedTracker, Stage};
 pub use self::key::{random_bytes, random_key};
-pub use self::named::{named_options, names};
+pub use self::named::{named_options, named_switches, names};
 pub use self::reader::GatedReader;
 #[cfg(feature = "schema")]
 pub use self::schema::{BadSchema, Schema};

@@ -55,6 +55,17 @@ pub fn named_options(given: &Value) -> Result<Options, BadOptions> {
     Ok(options)
 }
 
+/// The set of the switches that have these names.
+///
+/// # Errors
+/// [`BadOptions`] (903) where there is no such switch.
+pub fn named_switches(names: &[impl AsRef<str>]) -> Result<Switches, BadOptions> {
+    names.iter().try_fold(Switches::NONE, |set, name| {
+        let found = Switch::ALL.iter().copied().find(|switch| switch.name() == name.as_ref());
+        found.map(|switch| set.with(switch)).ok_or(bad("switches", "there is no switch of that name"))
+    })
+}
+
 /// Every name that options, verdicts and records have, as JSON, for a face that makes types of them: `codes` (`number`, `name`,
 /// `stage`, `rpc_code`, `closes`, `text`), `switches` (`name`, `code`, `text`), and lists of names: `stages`, `profiles`,
 /// `revisions`, `policies`, `batches`, `error_ids`.
@@ -96,8 +107,8 @@ fn set(options: &mut Options, name: &str, value: &Value) -> Result<(), BadOption
         "error_id" => {
             options.error_id = pick(&ERROR_IDS, value, bad("error_id", "error_id is by_revision, null or absent"))?;
         }
-        "allow" => options.allowed = switches(value)?.fold(options.allowed, Switches::with),
-        "refuse" => options.allowed = switches(value)?.fold(options.allowed, Switches::without),
+        "allow" => options.allowed = options.allowed.union(named_switches(listed(value)?)?),
+        "refuse" => options.allowed = options.allowed.minus(named_switches(listed(value)?)?),
         "revisions" => options.versions = listed(value)?,
         "allow_methods" => options.methods = listed(value)?,
         "allow_result_types" => options.result_types = listed(value)?,
@@ -125,12 +136,6 @@ fn pick<T: Copy>(all: &[(&str, T)], value: &Value, bad: BadOptions) -> Result<T,
 /// A bound; what can't be one is 0, for which [`Options::validate`] has the right words.
 fn number<T: TryFrom<u64> + Default>(value: &Value) -> T {
     value.as_u64().and_then(|number| T::try_from(number).ok()).unwrap_or_default()
-}
-
-fn switches(value: &Value) -> Result<impl Iterator<Item = Switch>, BadOptions> {
-    let find = |name: &&str| Switch::ALL.iter().copied().find(|switch| switch.name() == *name);
-    let found: Option<Vec<Switch>> = listed(value)?.iter().map(find).collect();
-    found.map(Vec::into_iter).ok_or(bad("switches", "there is no switch of that name"))
 }
 
 /// A list of names, kept for as long as the process runs.

@@ -15,9 +15,9 @@ type Said = (u64, Option<Code>);
 
 fn held(gate: &mut HeldGate) -> Vec<Said> {
     let mut said = Vec::new();
-    while let Some(verdict) = gate.judge() {
+    while let Some(verdict) = gate.judge(|message, _| message.sequence()) {
         said.push(match verdict {
-            Ok(()) => (gate.message(|message| message.sequence()).unwrap(), None),
+            Ok(sequence) => (sequence, None),
             Err(refused) => (refused.record.sequence, Some(refused.record.code)),
         });
     }
@@ -55,13 +55,18 @@ fn every_vector_is_judged_as_by_a_plain_gate() {
 
 const CALL: &str = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"add\",\"arguments\":{\"a\":[1,{\"b\":2}]}}}\n";
 
+/// The number of the next verdict, which is a message.
+fn next(gate: &mut HeldGate) -> Option<u64> {
+    gate.judge(|_, ticket| ticket).map(Result::unwrap)
+}
+
 /// A gate whose last verdict is a call of `add`, behind which another line waits.
 fn called() -> (HeldGate, u64) {
     let options = named_options(&json!({"policy": "close_all"})).unwrap();
     let mut gate = HeldGate::new(options, None).unwrap();
     gate.feed(Box::new(format!("{CALL}{CALL}").into_bytes()));
-    assert_eq!(gate.judge(), Some(Ok(())));
-    let ticket = gate.ticket();
+    let ticket = next(&mut gate).unwrap();
+    assert_eq!(ticket, gate.ticket());
     let facts = gate.call(ticket, Switches::NONE).unwrap().unwrap().unwrap();
     assert_eq!(
         (facts.tool.as_deref(), facts.arguments.as_slice()),
@@ -74,22 +79,22 @@ fn called() -> (HeldGate, u64) {
 fn a_call_goes_its_way_once_and_in_order() {
     let (mut gate, ticket) = called();
     assert_eq!(gate.call(ticket, Switches::NONE), Err(Code::AlreadyUsed));
-    assert_eq!(gate.is_for(ticket, Target::Tool("add")), Ok(true));
-    assert_eq!(gate.is_for(ticket, Target::Method("tools/call")), Ok(false));
     // Not read, not asked, not allowed.
     assert_eq!(gate.unfit(ticket, Wrong::Type, &[], None), Err(Code::AlreadyUsed));
     assert_eq!(gate.denied(ticket, Denial::because("no")), Err(Code::AlreadyUsed));
-    assert_eq!(gate.take(ticket), Err(Code::AlreadyUsed));
-    for (from, to) in [(Stage::Called, Stage::Read), (Stage::Read, Stage::Asked), (Stage::Asked, Stage::Allowed)] {
+    assert_eq!(gate.advance(ticket, Stage::Allowed, Stage::Over), Err(Code::AlreadyUsed));
+    assert_eq!(gate.read(ticket, Some(Target::Tool("add"))), Ok(Ok(())));
+    assert_eq!(gate.read(ticket, None), Err(Code::AlreadyUsed));
+    for (from, to) in [(Stage::Read, Stage::Asked), (Stage::Asked, Stage::Allowed)] {
         assert_eq!(gate.advance(ticket, from, to), Ok(()));
         assert_eq!(gate.advance(ticket, from, to), Err(Code::AlreadyUsed));
     }
     assert_eq!(gate.unknown(ticket), Err(Code::AlreadyUsed));
-    assert_eq!(gate.take(ticket), Ok(()));
-    assert_eq!(gate.take(ticket), Err(Code::AlreadyUsed));
+    assert_eq!(gate.advance(ticket, Stage::Allowed, Stage::Over), Ok(()));
+    assert_eq!(gate.advance(ticket, Stage::Allowed, Stage::Over), Err(Code::AlreadyUsed));
     assert_eq!(gate.counters().0.accepted, 1);
-    assert_eq!(gate.judge(), Some(Ok(())));
-    assert_eq!(gate.take(ticket), Err(Code::StaleEvent));
+    assert!(next(&mut gate).is_some());
+    assert_eq!(gate.advance(ticket, Stage::Allowed, Stage::Over), Err(Code::StaleEvent));
     assert_eq!(gate.call(ticket, Switches::NONE), Err(Code::StaleEvent));
 }
 
@@ -97,10 +102,10 @@ fn a_call_goes_its_way_once_and_in_order() {
 fn where_nothing_is_left_to_judge_the_last_verdict_stays_the_last() {
     let mut gate = HeldGate::new(named_options(&json!({})).unwrap(), None).unwrap();
     gate.feed(Box::new(CALL.as_bytes().to_vec()));
-    assert_eq!((gate.judge(), gate.judge()), (Some(Ok(())), None));
-    let ticket = gate.ticket();
+    let ticket = next(&mut gate).unwrap();
+    assert_eq!((next(&mut gate), gate.ticket()), (None, ticket));
     assert!(gate.call(ticket, Switches::NONE).unwrap().unwrap().is_some());
-    assert_eq!(gate.judge(), None);
+    assert_eq!(next(&mut gate), None);
     assert_eq!(gate.unknown(ticket).unwrap().record.code, Code::UnknownTool);
 }
 
@@ -119,7 +124,7 @@ fn ended(gate: &mut HeldGate, refused: &RefusedLine, code: Code, at: usize) {
     assert_eq!((refused.record.code, refused.record.at, refused.closes), (code, at, true));
     assert!(refused.reply.as_ref().is_some_and(|reply| reply.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":7,")));
     // What waited is not judged any more.
-    assert_eq!(gate.judge(), None);
+    assert_eq!(next(gate), None);
     let (counters, closed) = gate.counters();
     assert_eq!((counters.refused_total(), counters.replies, closed), (1, 1, true));
 }
@@ -129,7 +134,13 @@ fn a_refused_call_ends_the_session_where_the_policy_wants_it() {
     let (mut gate, ticket) = called();
     let refused = gate.unknown(ticket).unwrap();
     ended(&mut gate, &refused, Code::UnknownTool, CALL.find("\"add\"").unwrap());
-    assert_eq!(gate.unknown(ticket), Err(Code::StaleEvent));
+    assert_eq!(gate.unknown(ticket), Err(Code::AlreadyUsed));
+
+    for target in [Target::Method("tools/call"), Target::Tool("ad")] {
+        let (mut gate, ticket) = called();
+        let refused = gate.read(ticket, Some(target)).unwrap().unwrap_err();
+        ended(&mut gate, &refused, Code::UnknownTool, CALL.find("\"add\"").unwrap());
+    }
 
     let way = ["a", "1", "b"].map(str::to_owned);
     for (wrong, way, at) in [
@@ -140,7 +151,7 @@ fn a_refused_call_ends_the_session_where_the_policy_wants_it() {
         (Wrong::Type, &[], "{\"a\""),
     ] {
         let (mut gate, ticket) = called();
-        gate.advance(ticket, Stage::Called, Stage::Read).unwrap();
+        assert_eq!(gate.read(ticket, None), Ok(Ok(())));
         let refused = gate.unfit(ticket, wrong, way, Some("b")).unwrap();
         assert_eq!((refused.reason, refused.subject), (Some(wrong.text()), Some("b")));
         ended(&mut gate, &refused, Code::ArgumentsSchema, CALL.find(at).unwrap());

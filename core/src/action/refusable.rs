@@ -48,6 +48,12 @@ impl<'a> Refusable<'a> {
         self.call.origin.is_tool_call()
     }
 
+    /// The tool that a `tools/call` of MCP asks for, as the client spelt it.
+    #[must_use]
+    pub fn tool(&self) -> Option<Cursor<'a>> {
+        self.call.tool()
+    }
+
     /// Whether it asks for this.
     #[must_use]
     pub fn is_for(&self, target: Target<'_>) -> bool {

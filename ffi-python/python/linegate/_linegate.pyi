@@ -13,8 +13,8 @@ _T = TypeVar("_T")
 
 __all__ = ["Authorized", "Call", "Gate", "Journal", "Message", "Tracker", "Typed", "main", "names"]
 
-def names() -> str:
-    """Every name that options, verdicts and records have, as JSON text."""
+def names() -> dict[str, Any]:
+    """Every name that options, verdicts and records have, as `linegate_host::names` has them."""
 
 def main(program: list[str], arguments: list[str]) -> int:
     """The command `linegate`; gives its exit status. `program` are the words that start this program."""
@@ -23,7 +23,7 @@ def main(program: list[str], arguments: list[str]) -> int:
 class Gate:
     """The gate in the extension's own words; `linegate.Gate` has it in Python's."""
 
-    def __new__(cls, given: str, tracker: Optional[Tracker]) -> Self: ...
+    def __new__(cls, given: dict[str, Any], tracker: Optional[Tracker]) -> Self: ...
     def take(self, data: Optional[bytes]) -> None:
         """Takes input, or None: its end. What an event before it could still be used for is over."""
     def drain(self) -> tuple[bytes, list[Refused]]:
@@ -37,7 +37,7 @@ class Gate:
 class Tracker:
     """What the two gates of one session remember together."""
 
-    def __new__(cls, client: str, server: str, in_flight: int) -> Self: ...
+    def __new__(cls, client: dict[str, Any], server: dict[str, Any], in_flight: int) -> Self: ...
     @property
     def late_responses(self) -> int:
         """Answers to cancelled requests, which pass (455)."""

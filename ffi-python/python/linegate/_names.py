@@ -3,7 +3,6 @@ them; the stub `_names.pyi`, which type checkers read, is generated from it too.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from enum import Enum, IntEnum
 from types import MappingProxyType
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple, Optional
 
 from linegate import _linegate
 
-_TABLE: dict[str, Any] = json.loads(_linegate.names())
+_TABLE = _linegate.names()
 _CODES: dict[int, dict[str, Any]] = {row["number"]: row for row in _TABLE["codes"]}
 
 

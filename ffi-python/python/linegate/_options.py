@@ -1,8 +1,7 @@
-"""Options of a gate as keyword arguments, and the JSON text that the extension reads of them."""
+"""Options of a gate as keyword arguments, and the table that the extension reads of them."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Optional, TypedDict, Union
@@ -78,7 +77,7 @@ def _bad(text: str) -> UsageError:
     return UsageError(Code.BAD_OPTIONS, text)
 
 
-def encode(options: Mapping[str, Any]) -> str:
+def encode(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as the extension reads them."""
     given: dict[str, Any] = {}
     for name, value in options.items():
@@ -98,7 +97,7 @@ def encode(options: Mapping[str, Any]) -> str:
             given["key"] = _key(value).hex()
         else:
             raise _bad(_unknown(name))
-    return json.dumps(given)
+    return given
 
 
 def _either(words: Sequence[str]) -> str:
