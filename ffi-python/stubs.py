@@ -23,10 +23,9 @@ HEAD = '''"""Written by ffi-python/stubs.py from the core's tables; the names at
 
 from collections.abc import Mapping
 from enum import Enum, IntEnum
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
-BATCHES: tuple[str, ...]
-ERROR_IDS: tuple[str, ...]
+TABLE: dict[str, Any]
 '''
 
 CODE = '''

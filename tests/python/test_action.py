@@ -85,6 +85,14 @@ def test_each_stage_is_made_once() -> None:
     assert journal.executed == 1
 
 
+def test_what_is_granted_is_a_switch() -> None:
+    (message,) = linegate.Gate().feed(line({"a": 1}))
+    assert isinstance(message, linegate.Message)
+    with pytest.raises(linegate.UsageError, match="there is no switch of that name"):
+        message.call(["big_integer"])
+    assert isinstance(message.call(["big_integers", linegate.Switch.LONE_SURROGATES]), linegate.Call)
+
+
 @pytest.mark.parametrize("stage", ["message", "call", "typed", "action"])
 def test_nothing_outlives_the_next_line(stage: str) -> None:
     gate = linegate.Gate().feed(line({"a": 1}) + PING)

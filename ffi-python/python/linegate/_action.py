@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Optional, TypeVar, Union, overload
+from typing import Any, Generic, NamedTuple, Optional, TypeVar, Union, overload
 
+from linegate import _names
 from linegate._callables import checked, parameter, parameter_type, unrun
 from linegate._errors import UsageError, an
 from linegate._linegate import Authorized, Call, Journal, Message
-from linegate._names import Code
 from linegate._options import switches
 from linegate._refused import Refused
-
-if TYPE_CHECKING:
-    from linegate._names import Switch
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -39,11 +36,11 @@ class Executor(Generic[T, R]):
     def __call__(self, action: Authorized[T]) -> R:
         # The exact type: the extension's classes have no others below them.
         if type(action) is not Authorized:
-            raise UsageError(Code.STALE_EVENT, f"{self.__name__} takes an Authorized, not {an(action)}")
+            raise UsageError(_names.Code.STALE_EVENT, f"{self.__name__} takes an Authorized, not {an(action)}")
         call = action.call
         asked = (call.tool, None) if call.tool is not None else (None, call.message.method)
         if action.model is not self.model or asked != (self.tool, self.method):
-            raise UsageError(Code.STALE_EVENT, f"{self.__name__} is not the executor of this action")
+            raise UsageError(_names.Code.STALE_EVENT, f"{self.__name__} is not the executor of this action")
         result = self._act(action.open())
         # A lambda around a coroutine function is seen only by what it gives.
         if kind := unrun(result):
@@ -80,7 +77,7 @@ def executor(act: Any = None, /, *, tool: Optional[str] = None, method: Optional
         return Executor(act, wanted, asked, method if asked is None else None)
 
     if isinstance(act, str):
-        raise UsageError(Code.BAD_OPTIONS, f'the tool is named by keyword: executor(tool="{act}")')
+        raise UsageError(_names.Code.BAD_OPTIONS, f'the tool is named by keyword: executor(tool="{act}")')
     return decorate if act is None else decorate(act)
 
 
@@ -109,7 +106,7 @@ class Actions:
         executors: Iterable[Executor[Any, Any]],
         authorize: Callable[[Call, Any], Union[bool, str, None]],
         *,
-        granted: Iterable[Union[Switch, str]] = (),
+        granted: Iterable[Union[_names.Switch, str]] = (),
         audit: Optional[Callable[[str], object]] = None,
     ) -> None:
         checked(authorize, "authorize")
@@ -124,9 +121,11 @@ class Actions:
         for row in executors:
             if not isinstance(row, Executor):
                 name = getattr(row, "__name__", type(row).__name__)
-                raise UsageError(Code.BAD_OPTIONS, f"{name} is no executor: decorate it with @linegate.executor()")
+                raise UsageError(
+                    _names.Code.BAD_OPTIONS, f"{name} is no executor: decorate it with @linegate.executor()"
+                )
             if (row.tool, row.method) in self._table:
-                raise UsageError(Code.BAD_OPTIONS, f"there are two executors of {row.tool or row.method}")
+                raise UsageError(_names.Code.BAD_OPTIONS, f"there are two executors of {row.tool or row.method}")
             self._table[row.tool, row.method] = row
 
     def handle(self, event: Union[Message, Refused]) -> Union[Executed, Refused, None]:

@@ -7,18 +7,18 @@ import functools
 from collections.abc import Callable
 from typing import Any, Optional, get_type_hints
 
+from linegate import _names
 from linegate._errors import UsageError, an
-from linegate._names import Code
 
 
 def checked(act: Any, what: str) -> None:
     """Raises a `UsageError` where `act` can't be called, or where a call of it would only make an object (a coroutine,
     a generator) that nobody runs."""
     if not callable(act):
-        raise UsageError(Code.BAD_OPTIONS, f"{what} is a function, not {an(act)}")
+        raise UsageError(_names.Code.BAD_OPTIONS, f"{what} is a function, not {an(act)}")
     if kind := _deferred(act):
         text = f"{what} is {kind}, which nothing here would run: give a plain function that does the work"
-        raise UsageError(Code.BAD_OPTIONS, text)
+        raise UsageError(_names.Code.BAD_OPTIONS, text)
 
 
 def _deferred(act: Any) -> Optional[str]:
@@ -61,7 +61,7 @@ def parameter(act: Callable[..., Any], name: str) -> Any:
     needed = [one for one in taken if one.default is one.empty and one.kind not in rest]
     if len(needed) > 1 or any(one not in plain for one in needed) or not (plain or rest[0] in [o.kind for o in taken]):
         text = f"{name} takes {len(needed)} parameters; an executor takes one, its arguments as one object"
-        raise UsageError(Code.BAD_OPTIONS, text)
+        raise UsageError(_names.Code.BAD_OPTIONS, text)
     return plain[0] if plain else None
 
 
@@ -70,10 +70,10 @@ def parameter_type(act: Callable[..., Any], name: str, taken: Any) -> Any:
     import inspect
 
     if taken is None or taken.annotation is taken.empty:
-        raise UsageError(Code.BAD_OPTIONS, f"{name} says no type of its one parameter, and model is not given")
+        raise UsageError(_names.Code.BAD_OPTIONS, f"{name} says no type of its one parameter, and model is not given")
     function = act if inspect.isroutine(act) else getattr(act, "__call__", act)  # noqa: B004
     try:
         return get_type_hints(function, include_extras=True)[taken.name]
     except (NameError, TypeError, KeyError) as error:
         text = f"the type of {name}'s parameter {taken.name} can't be read ({error}); give it as model="
-        raise UsageError(Code.BAD_OPTIONS, text) from None
+        raise UsageError(_names.Code.BAD_OPTIONS, text) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Optional
 
-from linegate._names import Code
+from linegate import _names
 
 if TYPE_CHECKING:
     from linegate._refused import Refused
@@ -21,7 +21,7 @@ class UsageError(Error, ValueError):
 
     def __init__(self, code: Optional[int], text: str) -> None:
         super().__init__(text)
-        self.code = None if code is None else Code(code)
+        self.code = None if code is None else _names.Code(code)
 
     def __str__(self) -> str:
         text = str(self.args[0])

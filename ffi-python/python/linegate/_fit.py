@@ -72,8 +72,7 @@ def _pydantic(model: Any, value: Any) -> Any:
 @lru_cache(maxsize=1024)
 def _fields(model: Any) -> dict[str, tuple[Any, bool]]:
     """Type and whether it is required, of each field that arguments may name."""
-    from dataclasses import MISSING as NOTHING
-    from dataclasses import fields
+    from dataclasses import MISSING as NOTHING, fields
 
     hints = get_type_hints(model, include_extras=True)
     made = [field for field in fields(model) if field.init]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from linegate import _linegate
+from linegate import _linegate, _names
 from linegate._errors import RefusedError, UsageError, octets
-from linegate._names import Code, Counters, counters
 from linegate._options import both, encode
 from linegate._refused import Refused
 
@@ -75,9 +74,9 @@ class Gate(_linegate.Gate):
         return self.counts()[0]
 
     @property
-    def counters(self) -> Counters:
+    def counters(self) -> _names.Counters:
         """What was counted since the start."""
-        return counters(*self.counts()[1:])
+        return _names.counters(*self.counts()[1:])
 
 
 def session(*, in_flight: int = 1024, **options: Unpack[Options]) -> tuple[Gate, Gate]:
@@ -87,7 +86,7 @@ def session(*, in_flight: int = 1024, **options: Unpack[Options]) -> tuple[Gate,
     one side may wait for their answers at once. Plain JSON-RPC has no session to follow.
     """
     if isinstance(in_flight, bool) or not isinstance(in_flight, int) or in_flight < 1:
-        raise UsageError(Code.BAD_OPTIONS, f"in_flight is an integer, 1 and up, not {in_flight!r}")
+        raise UsageError(_names.Code.BAD_OPTIONS, f"in_flight is an integer, 1 and up, not {in_flight!r}")
     client, server = both(options)
     tracker: Any = None
     if str(client.get("revision", "auto")) != "jsonrpc":

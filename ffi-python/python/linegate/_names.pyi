@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 from enum import Enum, IntEnum
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
-BATCHES: tuple[str, ...]
-ERROR_IDS: tuple[str, ...]
+TABLE: dict[str, Any]
 
 class Stage(str, Enum):
     """The room of the gate that gave a verdict, in the order in which a line passes them."""

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Optional, TypedDict, Union
 
+from linegate import _names
 from linegate._errors import UsageError, an
-from linegate._names import BATCHES, ERROR_IDS, Code, Policy, Profile, Revision, Switch
 
 
 class Limits(NamedTuple):
@@ -31,17 +31,17 @@ class Options(TypedDict, total=False):
     sender: Literal["client", "server"]
     """Whose lines are judged. Default `client`: held to the profile `strict`, and answered where they are
     refused. A `server`'s are held to `data`, and never answered."""
-    revision: Union[Revision, str]
+    revision: Union[_names.Revision, str]
     """The protocol revision. Default `auto`; `jsonrpc` for plain JSON-RPC 2.0."""
-    profile: Union[Profile, str]
+    profile: Union[_names.Profile, str]
     """The set of text rules. Default: that of the sender."""
-    allow: Iterable[Union[Switch, str]]
+    allow: Iterable[Union[_names.Switch, str]]
     """Switches to loosen."""
-    refuse: Iterable[Union[Switch, str]]
+    refuse: Iterable[Union[_names.Switch, str]]
     """Switches to tighten."""
     limits: Limits
     """The bounds."""
-    policy: Union[Policy, str]
+    policy: Union[_names.Policy, str]
     """When a refusal ends the session. Default `close_malformed`; `close_all` for what has effects outside."""
     batches: Literal["by_revision", "allow", "refuse"]
     """Whether a JSON array of messages is taken."""
@@ -62,11 +62,11 @@ _NAMES = {"sender": "from", "versions": "revisions", "methods": "allow_methods",
 _SENDERS = ("client", "server")
 _WORDS = {
     "sender": _SENDERS,
-    "revision": tuple(map(str, Revision)),
-    "profile": tuple(map(str, Profile)),
-    "policy": tuple(map(str, Policy)),
-    "batches": BATCHES,
-    "error_id": ERROR_IDS,
+    "revision": tuple(_names.TABLE["revisions"]),
+    "profile": tuple(_names.TABLE["profiles"]),
+    "policy": tuple(_names.TABLE["policies"]),
+    "batches": tuple(_names.TABLE["batches"]),
+    "error_id": tuple(_names.TABLE["error_ids"]),
 }
 _LISTS = ("allow", "refuse", "versions", "methods", "result_types")
 # Bytes of the longest error reply without its id.
@@ -74,7 +74,7 @@ _REPLY = 1024
 
 
 def _bad(text: str) -> UsageError:
-    return UsageError(Code.BAD_OPTIONS, text)
+    return UsageError(_names.Code.BAD_OPTIONS, text)
 
 
 def encode(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _listed(name: str, value: Any) -> list[str]:
 
 def switches(name: str, value: Any) -> list[str]:
     """The names of switches that an option holds."""
-    words, known = _listed(name, value), tuple(map(str, Switch))
+    words, known = _listed(name, value), tuple(row["name"] for row in _names.TABLE["switches"])
     for word in words:
         if word not in known:
             raise _bad(f"{name}: there is no switch {word!r}{_near(word, known)}; linegate.Switch lists them")

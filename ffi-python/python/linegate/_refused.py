@@ -3,16 +3,15 @@ pickled."""
 
 from __future__ import annotations
 
-import json
 from typing import Any, NamedTuple, Optional, Union
 
-from linegate._names import Code
+from linegate import _names
 
 
 class Refused(NamedTuple):
     """A refused line: why, where, and what may be answered. It has had no effect and will have none."""
 
-    code: Code
+    code: _names.Code
     """Why."""
     offset: int
     """The byte that the verdict is about, from the line's start."""
@@ -44,7 +43,11 @@ class Refused(NamedTuple):
     @property
     def id(self) -> Union[int, str, None]:
         """The request's id, if it could be read beyond doubt."""
-        value: Union[int, str, None] = None if self.id_raw is None else json.loads(self.id_raw)
+        if self.id_raw is None:
+            return None
+        import json
+
+        value: Union[int, str] = json.loads(self.id_raw)
         return value
 
     def __str__(self) -> str:
@@ -64,5 +67,5 @@ def refused(
     audit: tuple[str, str],
 ) -> Refused:
     """A refusal, from the extension's facts."""
-    code: Any = Code(place[0])
+    code: Any = _names.Code(place[0])
     return Refused(code, *place[1:], *reply, reason, subject, closes, *audit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Optional, Union
@@ -118,17 +117,21 @@ class Wire(io.RawIOBase):
 
     def answer(self, message: Message, result: Any) -> None:
         """Writes the response to a request; a notification has none."""
-        _check_answered(message)
-        if message.id_raw is not None:
-            text = json.dumps(result, separators=(",", ":"))
-            self.write_line(b'{"jsonrpc":"2.0","id":' + message.id_raw + b',"result":' + text.encode() + b"}")
+        self._respond(message, b"result", result)
 
     def answer_error(self, message: Message, code: int, text: str) -> None:
         """Writes an error response to a request; a notification has none."""
-        _check_answered(message)
+        self._respond(message, b"error", {"code": code, "message": text})
+
+    def _respond(self, message: Any, member: bytes, value: Any) -> None:
+        # A refused request has an id too, and its own reply.
+        if not isinstance(message, Message):
+            raise TypeError(f"what is answered is a Message of a gate, not {an(message)}")
         if message.id_raw is not None:
-            error = json.dumps({"code": code, "message": text}, separators=(",", ":"))
-            self.write_line(b'{"jsonrpc":"2.0","id":' + message.id_raw + b',"error":' + error.encode() + b"}")
+            import json
+
+            text = json.dumps(value, separators=(",", ":")).encode()
+            self.write_line(b'{"jsonrpc":"2.0","id":' + message.id_raw + b',"' + member + b'":' + text + b"}")
 
     def _put(self, line: bytes) -> None:
         with self._lock:
@@ -182,12 +185,6 @@ class Wire(io.RawIOBase):
                 self._parts.clear()
             super().close()
             self._stream.close()
-
-
-def _check_answered(message: Any) -> None:
-    # A refused request has an id too, and its own reply.
-    if not isinstance(message, Message):
-        raise TypeError(f"what is answered is a Message of a gate, not {an(message)}")
 
 
 def _tell_stray(line: bytes) -> None:

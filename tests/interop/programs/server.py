@@ -13,11 +13,9 @@ import anyio
 import features
 
 try:
-    from mcp.server.mcpserver import Context
-    from mcp.server.mcpserver import MCPServer as Server
+    from mcp.server.mcpserver import Context, MCPServer as Server
 except ModuleNotFoundError:  # mcp 1.x
-    from mcp.server.fastmcp import Context
-    from mcp.server.fastmcp import FastMCP as Server
+    from mcp.server.fastmcp import Context, FastMCP as Server
 
 SLOW_SECONDS = 30
 
