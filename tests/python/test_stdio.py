@@ -13,23 +13,7 @@ import linegate
 import pytest
 
 from .conftest import Run
-
-PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
-OK = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
-# What a server may say at any time.
-NEWS = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n'
-# A server that answers each line, by what it finds in `sys`.
-SERVE = """
-import os, subprocess, sys
-import linegate
-
-def serve():
-    for line in sys.stdin.buffer:
-        sys.stdout.buffer.write(b'{"jsonrpc":"2.0","id":1,"result":{}}\\n')
-        sys.stdout.buffer.flush()
-"""
-# Each guard, and the descriptors that it takes.
-GUARDS = {"install()": {0, 1}, "gated_stdio()": {0, 1}, "guard_stdout()": {1}, "pump()": {0}}
+from .pieces import CHECK, GUARDS, NEWS, OK, PING, SERVE
 
 
 def test_install_gates_both_ways(run: Run) -> None:
@@ -88,13 +72,6 @@ def test_bytes_that_are_no_message_are_told_with_their_rule(run: Run) -> None:
         and "202 unexpected_byte" in ended.stderr
         and "kept off the wire: loading..." in ended.stderr
     )
-
-
-CHECK = """
-def same():
-    return (sys.stdin, sys.stdout, [(os.fstat(d).st_ino, os.fstat(d).st_dev) for d in (0, 1, 2)])
-before, descriptors = same(), set(os.listdir('/proc/self/fd')) if os.path.exists('/proc/self/fd') else None
-"""
 
 
 @pytest.mark.parametrize("what", GUARDS)
@@ -244,27 +221,6 @@ def test_an_interrupt_ends_a_server_that_waits(run: Run) -> None:
         stream.close()
 
 
-def test_the_pump_feeds_what_insists_on_the_descriptor(run: Run) -> None:
-    code = """
-with linegate.pump(policy='continue') as gate:
-    data = b''
-    while chunk := os.read(0, 1000):
-        data += chunk
-    child = subprocess.run(['cat'], stdout=subprocess.PIPE).stdout
-assert gate.counters.accepted == 2 and gate.counters.refused == 1
-os.write(1, data + child)
-"""
-    assert run(SERVE + code, PING + b"{}\n" + PING).stdout == PING * 2
-
-
-def test_the_pump_ends_while_its_client_is_silent() -> None:
-    code = "import linegate\nwith linegate.pump():\n    pass\n"
-    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE)
-    assert process.stdin
-    assert process.wait(60) == 0
-    process.stdin.close()
-
-
 @pytest.mark.parametrize("guard", GUARDS)
 @pytest.mark.parametrize("missing", [0, 1])
 @pytest.mark.parametrize("when", ["at the start", "later", "taken by a file"])
@@ -317,62 +273,6 @@ os._exit(sys.stdout.flush() or 0)
     ended = run(f"import subprocess, sys; sys.exit(subprocess.run({whole!r}).returncode)", PING + b"{}\n")
     lines = ended.stdout.splitlines(keepends=True)
     assert lines.count(OK) == 1 and lines[-1] == b"after\n" and len(lines) == 3 and b"stray" not in ended.stdout
-
-
-# Not that of asyncio: an event loop that is interrupted while it is made or closed is broken by itself.
-@pytest.mark.parametrize("guard", GUARDS)
-def test_an_interrupt_at_any_time_leaves_everything_as_it_was(run: Run, guard: str) -> None:
-    code = f"""
-import ctypes, faulthandler, random, signal, time
-
-class Interrupted(BaseException):
-    pass
-
-def interrupt(*_):
-    raise Interrupted
-
-def once():
-    with linegate.{guard}:
-        pass
-
-{CHECK}
-once()
-took = time.perf_counter()
-once()
-took = time.perf_counter() - took
-signal.signal(signal.SIGALRM, interrupt)
-interrupted = 0
-for number in range(TRIES):
-    child = os.fork()
-    if not child:
-        status = 7
-        try:
-            faulthandler.dump_traceback_later(30, exit=True)
-            chance = random.Random(number)
-            try:
-                signal.setitimer(signal.ITIMER_REAL, max(1e-6, chance.uniform(0, took * 1.2)))
-                once()
-                signal.setitimer(signal.ITIMER_REAL, 0)
-                status = 0
-            except Interrupted:
-                status = 1
-            if same() != before:
-                os.write(2, b'try %d: %r\\n' % (number, same()))
-                status = 2
-            try:
-                once()
-            except linegate.UsageError:
-                os.write(2, b'try %d: it is claimed still\\n' % number)
-                status = 3
-        finally:
-            os._exit(status)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert status in (0, 1), (number, status)
-    interrupted += status
-assert interrupted > TRIES // 10, interrupted
-"""
-    ended = run("TRIES = 300\n" + SERVE.strip() + code.replace("\\\\n", "\\n"))
-    assert "try" not in ended.stderr
 
 
 def test_not_a_copy_of_the_wire_is_left_when_a_thread_still_reads(run: Run) -> None:

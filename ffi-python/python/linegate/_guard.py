@@ -49,8 +49,9 @@ class Undo:
             del fault
 
     def __del__(self) -> None:
-        # An interrupt can fall before the first line of an `__exit__`, which then is never called again.
-        if self._steps:
+        # An interrupt can fall before the first line of an `__exit__`, which then is never called again; or of the
+        # `__init__` of this.
+        if getattr(self, "_steps", None):
             self.run()
 
 

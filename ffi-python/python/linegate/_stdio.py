@@ -21,8 +21,9 @@ from linegate._descriptors import STDIN, STDOUT, Moved
 from linegate._errors import ClosedError
 from linegate._gate import Gate, session
 from linegate._guard import Guard, Undo
-from linegate._stream import CHUNK, wrap
+from linegate._stream import CHUNK, GatedRaw
 from linegate._tell import OnRefused, hearer, tell
+from linegate._waiting import Stop, Stoppable
 from linegate._wire import Wire
 
 if TYPE_CHECKING:
@@ -40,9 +41,23 @@ class Stdio(NamedTuple):
     """The one writer of standard output."""
 
 
-class _GuardedWire(Wire):
+class GuardedWire(Wire):
     """The wire of a guard, which ends with the guard: an SDK closes the stream that it found in `sys` when it is
-    collected."""
+    collected.
+
+    A session that ends with a line of the server's own is over for both its sides: nothing that the server would still
+    do for it could be answered. So its reader is sent to its end."""
+
+    end_reader: Optional[Callable[[], object]] = None
+
+    def _judge(self, line: bytes, strict: bool) -> bool:
+        try:
+            return super()._judge(line, strict)
+        finally:
+            if self.gate.closed and self.end_reader is not None:
+                end_reader, self.end_reader = self.end_reader, None
+                end_reader()
+                tell("linegate: the server's own line ended the session: what the client still sends is left unread.\n")
 
     def close(self) -> None:
         pass
@@ -99,7 +114,9 @@ def guard_stdout(
     return Guard("linegate.guard_stdout", lambda undo: begin_stdout(undo, gate, on_refused, **options))
 
 
-def begin_stdout(undo: Undo, gate: Optional[Gate], on_refused: Optional[OnRefused], **options: Unpack[Options]) -> Wire:
+def begin_stdout(
+    undo: Undo, gate: Optional[Gate], on_refused: Optional[OnRefused], **options: Unpack[Options]
+) -> GuardedWire:
     """What `guard_stdout` does."""
     stdout: Any = sys.stdout
     if stdout is not None:
@@ -112,7 +129,7 @@ def begin_stdout(undo: Undo, gate: Optional[Gate], on_refused: Optional[OnRefuse
     moved.move()
     file = moved.open("wb")
     undo.add(file.close)
-    wire = _GuardedWire(file, gate=gate, on_refused=on_refused, **options)
+    wire = GuardedWire(file, gate=gate, on_refused=on_refused, **options)
     undo.add(wire.end)
     stray = _Stray(wire)
     undo.add(partial(_put_back, "stdout", stray, stdout))
@@ -137,8 +154,9 @@ def gated_stdio(
 ) -> Guard[Stdio]:
     """Gates this process's standard input and output as one session, and gives both.
 
-    Refused requests are answered on the wire, between the server's own lines. Until it ends, descriptor 0 is the null
-    device and descriptor 1 standard error. The options are the client's; see `session`. `UsageError` if one of the
+    Refused requests are answered on the wire, between the server's own lines. Where the session ends with a line of the
+    server's own, so does what it reads. Until the guard ends, descriptor 0 is the null device and descriptor 1 standard
+    error. The options are the client's; see `session`. `UsageError` if one of the
     two is closed.
     """
     return Guard("linegate.gated_stdio", lambda undo: _begin_stdio(undo, on_refused, in_flight, options))
@@ -150,9 +168,11 @@ def _begin_stdio(undo: Undo, on_refused: Optional[OnRefused], in_flight: int, op
     moved = Moved(STDIN)
     undo.add(moved.restore)
     moved.move()
-    # A thread may still read it when the guard ends: it is left to it, and closed with the last reader.
-    file = moved.open("rb")
-    return Stdio(wrap(file, gate=client, on_refused=on_refused, reply=replier(wire)), wire)
+    # A thread may still read it when the guard ends. It is closed with the last reader.
+    raw = GatedRaw(Stoppable(moved.open("rb")), client, hearer(on_refused), replier(wire))
+    undo.add(raw.end)
+    wire.end_reader = raw.end
+    return Stdio(io.BufferedReader(raw, CHUNK), wire)
 
 
 def replier(wire: Wire) -> Callable[[bytes], None]:
@@ -194,8 +214,8 @@ def pump(*, on_refused: Optional[OnRefused] = None, **options: Unpack[Options]) 
     its counters.
 
     For what insists on the descriptor: C code, `asyncio.connect_read_pipe(sys.stdin)`. A child process that inherits
-    it reads accepted lines too. Nothing is answered: standard output isn't touched. POSIX only. `UsageError` if
-    standard input is closed.
+    it reads accepted lines too, and may keep it: that doesn't hold up the end. Nothing is answered: standard output
+    isn't touched. POSIX only. `UsageError` if standard input is closed.
     """
     if os.name != "posix":
         raise NotImplementedError("linegate.pump needs a POSIX system: its thread waits on two descriptors")
@@ -210,17 +230,16 @@ def _begin_pump(undo: Undo, on_refused: OnRefused, options: Options) -> Gate:
     # Before anything is opened, which would get the number of a closed descriptor 0.
     moved.move()
     inside, outside = map(io.FileIO, os.pipe(), ("rb", "wb"))
-    stop, stopper = map(io.FileIO, os.pipe(), ("rb", "wb"))
+    stop = Stop()
     threads: list[threading.Thread] = []
+    undo.add(stop.close)
     undo.add(partial(_join, threads))
-    undo.add(stopper.close)
+    undo.add(stop.set)
     undo.add(inside.close)
-    # At the end before these: gone from descriptor 0, the pipe has no reader, and the thread no reason to wait.
-    undo.add(moved.restore)
     os.dup2(inside.fileno(), STDIN)
     inside.close()
-    files = (moved.open("rb"), outside, stop)
-    threads.append(threading.Thread(target=_copy, args=(*files, gate, on_refused), name="linegate-pump", daemon=True))
+    given = (moved.open("rb"), outside, stop, gate, on_refused)
+    threads.append(threading.Thread(target=_copy, args=given, name="linegate-pump", daemon=True))
     threads[0].start()
     return gate
 
@@ -232,19 +251,19 @@ def _join(threads: list[threading.Thread]) -> None:
             thread.join()
 
 
-def _copy(source: io.FileIO, sink: io.FileIO, stop: io.FileIO, gate: Gate, on_refused: OnRefused) -> None:
-    import select
-
-    with source, sink, stop, suppress(OSError):  # Nobody reads any more.
-        while not gate.closed:
-            if stop in select.select([source, stop], [], [])[0]:
-                break
-            chunk = os.read(source.fileno(), CHUNK)
+def _copy(source: io.FileIO, sink: io.FileIO, stop: Stop, gate: Gate, on_refused: OnRefused) -> None:
+    with source, sink, suppress(OSError):  # Nobody reads any more.
+        # A child that was given descriptor 0 may hold the pipe and never read it.
+        os.set_blocking(sink.fileno(), False)
+        while not gate.closed and stop.readable(source):
+            chunk = source.read(CHUNK)
+            if chunk is None:
+                continue
             lines, all_refused = gate.filter(chunk) if chunk else gate.close().drain()
             for refused in all_refused:
                 on_refused(refused)
             view = memoryview(lines)
-            while view:
-                view = view[os.write(sink.fileno(), view) :]
+            while view and stop.writable(sink):
+                view = view[sink.write(view) or 0 :]
             if not chunk:
                 break

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from linegate._gate import Gate
 from linegate._tell import OnRefused, hearer
+from linegate._waiting import Stoppable
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer, Unpack
@@ -23,7 +24,9 @@ CHUNK = 65536
 class GatedRaw(io.RawIOBase):
     """Reads a stream through a gate. It has no descriptor: who found one behind it would read that, past the gate.
 
-    After a refusal that ends the session it is at its end. Any thread may read, one at a time."""
+    After a refusal that ends the session it is at its end; so it is once `end` was called. Where that may come while a
+    read waits, it gives one line at a time: what a reader has taken is beyond the reach of `end`. Any thread may read,
+    one at a time."""
 
     def __init__(
         self, source: Any, gate: Gate, on_refused: OnRefused, reply: Optional[Callable[[bytes], object]] = None
@@ -35,8 +38,11 @@ class GatedRaw(io.RawIOBase):
         self._on_refused = on_refused
         self._reply = reply
         self._lock = threading.Lock()
-        self._ready = memoryview(b"")
-        self._ended = False
+        # The lines that were let through, how much of them is given or being given, and the rest of what is.
+        self._lines = b""
+        self._taken = 0
+        self._rest = memoryview(b"")
+        self._is_over = False
 
     @property
     def gate(self) -> Gate:
@@ -53,18 +59,36 @@ class GatedRaw(io.RawIOBase):
         if self.closed:
             raise ValueError("read of closed file")
         with self._lock:
-            while not self._ready:
-                if self._ended:
+            while not (self._rest or self._take()):
+                if self._is_over or self._gate.closed:
                     return 0
                 chunk = self._read(CHUNK)
                 if chunk is None:  # It doesn't block, and there is nothing.
                     return None
-                self._judge(chunk)
+                if not self._is_over:
+                    self._judge(chunk)
             room = memoryview(buffer).cast("B")
-            count = min(len(room), len(self._ready))
-            room[:count] = self._ready[:count]
-            self._ready = self._ready[count:]
+            count = min(len(room), len(self._rest))
+            room[:count] = self._rest[:count]
+            self._rest = self._rest[count:]
             return count
+
+    def _take(self) -> bool:
+        """Takes the next line, or all that there are; False where there is none."""
+        end = len(self._lines)
+        if isinstance(self._source, Stoppable):
+            end = self._lines.find(b"\n", self._taken) + 1 or end
+        if self._is_over or end == self._taken:
+            return False
+        self._rest, self._taken = memoryview(self._lines)[self._taken : end], end
+        return True
+
+    def end(self) -> None:
+        """Leaves what was not given yet, but for the rest of a line, and what comes: the next read is at the end, and
+        one that waits (on POSIX, for a descriptor) ends. From any thread."""
+        self._is_over = True
+        if isinstance(self._source, Stoppable):
+            self._source.stop()
 
     def _judge(self, chunk: bytes) -> None:
         if isinstance(chunk, str):
@@ -73,10 +97,9 @@ class GatedRaw(io.RawIOBase):
             lines, all_refused = self._gate.filter(chunk)
         else:
             lines, all_refused = self._gate.close().drain()
-        self._ended = self._gate.closed
         for refused in all_refused:
             lines += self._refused(refused)
-        self._ready = memoryview(lines)
+        self._lines, self._taken = lines, 0
 
     def _refused(self, refused: Refused) -> bytes:
         """Tells of it, and answers it; gives what the reader is to see of it."""

@@ -7,7 +7,9 @@ import io
 import os
 import stat
 import subprocess
+import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
@@ -56,6 +58,7 @@ class Reader:
         self._gate = Gate(**options) if gate is None else gate
         self._on_refused = hearer(on_refused)
         self._reply = reply
+        self._is_over = False
 
     @property
     def gate(self) -> Gate:
@@ -66,7 +69,7 @@ class Reader:
         return self
 
     async def __anext__(self) -> Message:
-        while True:
+        while not self._is_over:
             event = next(self._gate, None)
             if isinstance(event, Message):
                 return event
@@ -75,11 +78,20 @@ class Reader:
                 if self._reply is not None and event.reply is not None:
                     self._reply(event.reply)
             elif self._gate.closed:
-                raise StopAsyncIteration
+                break
             else:
                 chunk = await self._stream.read(CHUNK)
                 # Nothing is awaited between the read and this: no cancellation loses what was read.
-                self._gate.feed(chunk) if chunk else self._gate.close()
+                if chunk:
+                    self._gate.feed(chunk)
+                elif not self._is_over:
+                    self._gate.close()
+        raise StopAsyncIteration
+
+    def end(self) -> None:
+        """Leaves what was not given yet, and what comes: the next message is none. One that waits for it waits until
+        its stream is at its end."""
+        self._is_over = True
 
     async def readline(self) -> bytes:
         """The next accepted line, with its line feed; empty at the end."""
@@ -122,8 +134,18 @@ async def _begin_stdio(undo: Undo, on_refused: Optional[OnRefused], in_flight: i
         # Whoever reads the same pipe or terminal after us waits for it.
         undo.add(partial(_set_blocking, moved, os.get_blocking(file.fileno())))
     stream, close = await _open(file)
+    loop = asyncio.get_running_loop()
+    reader = Reader(stream, gate=client, on_refused=on_refused, reply=replier(wire))
+
+    def end() -> None:
+        reader.end()
+        with suppress(RuntimeError):  # There is no loop any more, and nobody who waits.
+            loop.call_soon_threadsafe(close)
+
     undo.add(close)
-    return Stdio(Reader(stream, gate=client, on_refused=on_refused, reply=replier(wire)), wire)
+    undo.add(reader.end)
+    wire.end_reader = end
+    return Stdio(reader, wire)
 
 
 def _set_blocking(moved: Moved, blocking: bool) -> None:
@@ -131,27 +153,54 @@ def _set_blocking(moved: Moved, blocking: bool) -> None:
         os.set_blocking(moved.private, blocking)
 
 
-async def _open(file: io.FileIO) -> tuple[asyncio.StreamReader, Callable[[], object]]:
-    """A stream over a file, which is the stream's from now on, and what closes it."""
-    loop = asyncio.get_running_loop()
-    stream = asyncio.StreamReader()
+async def _open(file: io.FileIO) -> tuple[Any, Callable[[], object]]:
+    """What reads a file as a `StreamReader` does, and what closes it."""
     mode = os.fstat(file.fileno()).st_mode
-    if os.name == "posix" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or file.isatty()):
-        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), file)
-        return stream, transport.close
-    # A file can't be waited for, nor a device, nor anything on Windows: a thread reads it, chunk by chunk.
-    task = asyncio.ensure_future(_copy(file, stream))
-    return stream, task.cancel
-
-
-async def _copy(file: io.FileIO, stream: asyncio.StreamReader) -> None:
+    if os.name != "posix" or not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or file.isatty()):
+        alone = _File(file)
+        return alone, alone.close
+    stream = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
-    try:
-        while chunk := await loop.run_in_executor(None, os.read, file.fileno(), CHUNK):
-            stream.feed_data(chunk)
-    finally:
-        stream.feed_eof()
-        file.close()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), file)
+
+    def close() -> None:
+        with suppress(RuntimeError):  # There is no loop any more, which is where it would be told.
+            transport.close()
+
+    return stream, close
+
+
+class _File:
+    """What can't be waited for (a file, a device, on Windows anything): threads read it, one chunk each."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+        self._reading: Optional[asyncio.Future[bytes]] = None
+        self._is_over = False
+        self._lock = threading.Lock()
+
+    async def read(self, count: int) -> bytes:
+        if self._reading is None:
+            self._reading = asyncio.get_running_loop().run_in_executor(None, self._read, count)
+        # Who is cancelled leaves the chunk to the next.
+        chunk = await asyncio.shield(self._reading)
+        self._reading = None
+        return chunk
+
+    def _read(self, count: int) -> bytes:
+        with self._lock:
+            chunk = b"" if self._is_over else self._file.read(count) or b""
+            if self._is_over:
+                self._file.close()
+            return chunk
+
+    def close(self) -> None:
+        # Never under a thread that reads: the descriptor's number may be another file's by then. What doesn't read at
+        # once is left to its thread.
+        self._is_over = True
+        if self._lock.acquire(timeout=0.1):
+            self._file.close()
+            self._lock.release()
 
 
 class Server:
