@@ -107,16 +107,24 @@ impl HeldGate {
         self.queue.is_empty() && (!self.ended || self.gate.is_closed())
     }
 
-    /// Judges up to one verdict. To be `gathered` in the storage, where the gate finds it again, a line's first byte is fed by
-    /// itself.
+    /// Judges up to one verdict. To be `gathered` in the storage, where the gate finds it again, the first byte of a line is fed
+    /// by itself; that of one that isn't an object, and so no call, needn't be.
+    #[inline]
     fn step(&mut self, gathered: bool) -> Event<'_> {
         let Self { gate, tracker, queue, judged, at_start, .. } = self;
         let Some(chunk) = queue.front() else { return gate.finish() };
-        let rest = (**chunk).as_ref().get(*judged..).unwrap_or_default();
-        let input = if gathered && *at_start { rest.get(..1).unwrap_or_default() } else { rest };
+        let mut rest = (**chunk).as_ref().get(*judged..).unwrap_or_default();
+        if gathered
+            && *at_start
+            && let Some(behind) = rest.strip_prefix(b"{")
+        {
+            // No verdict can come of it.
+            *judged += gate.feed(b"{").consumed;
+            rest = behind;
+        }
         let fed = match tracker {
-            Some(tracker) => gate.feed_with(input, &mut tracker.lock().unwrap_or_else(PoisonError::into_inner)),
-            None => gate.feed(input),
+            Some(tracker) => gate.feed_with(rest, &mut tracker.lock().unwrap_or_else(PoisonError::into_inner)),
+            None => gate.feed(rest),
         };
         *judged += fed.consumed;
         *at_start = !matches!(fed.event, Event::NeedMore);
@@ -131,7 +139,7 @@ impl HeldGate {
         }
         self.begin();
         let ticket = self.verdicts;
-        while !self.is_done() {
+        loop {
             match self.step(true) {
                 Event::Message(message) => {
                     let found = look(&message, ticket);
@@ -141,8 +149,10 @@ impl HeldGate {
                 Event::Refused(refusal) => return Some(Err(RefusedLine::new(&refusal))),
                 _ => {}
             }
+            if self.is_done() {
+                return None;
+            }
         }
-        None
     }
 
     /// Judges all that there is: the accepted lines, each with a line feed, and the refusals. The last verdict is over.
