@@ -107,20 +107,21 @@ impl HeldGate {
         self.queue.is_empty() && (!self.ended || self.gate.is_closed())
     }
 
-    /// Judges up to one verdict. To be `gathered` in the storage, where the gate finds it again, the first byte of a line is fed
-    /// by itself; that of one that isn't an object, and so no call, needn't be.
+    /// Judges up to one verdict, or a line's first byte: that is fed by itself to have the line `gathered` in the storage, where
+    /// the gate finds it again.
     #[inline]
     fn step(&mut self, gathered: bool) -> Event<'_> {
         let Self { gate, tracker, queue, judged, at_start, .. } = self;
         let Some(chunk) = queue.front() else { return gate.finish() };
         let mut rest = (**chunk).as_ref().get(*judged..).unwrap_or_default();
-        if gathered
-            && *at_start
-            && let Some(behind) = rest.strip_prefix(b"{")
-        {
-            // No verdict can come of it.
-            *judged += gate.feed(b"{").consumed;
-            rest = behind;
+        if gathered && *at_start {
+            if let Some(behind) = rest.strip_prefix(b"{") {
+                // No verdict can come of that.
+                *judged += gate.feed(b"{").consumed;
+                rest = behind;
+            } else {
+                rest = rest.get(..1).unwrap_or_default();
+            }
         }
         let fed = match tracker {
             Some(tracker) => gate.feed_with(rest, &mut tracker.lock().unwrap_or_else(PoisonError::into_inner)),

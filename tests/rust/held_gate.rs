@@ -120,6 +120,17 @@ fn what_was_fed_since_makes_a_verdict_stale() {
     }
 }
 
+#[test]
+fn a_line_that_begins_with_space_is_a_call_all_the_same() {
+    let mut gate = HeldGate::new(named_options(&json!({"profile": "rfc8259"})).unwrap(), None).unwrap();
+    gate.feed(Box::new(format!(" {CALL}{CALL}").into_bytes()));
+    for _ in 0..2 {
+        let ticket = next(&mut gate).unwrap();
+        let granted = linegate::Switch::ALL.iter().copied().fold(Switches::NONE, Switches::with);
+        assert!(gate.call(ticket, granted).unwrap().unwrap().is_some());
+    }
+}
+
 fn ended(gate: &mut HeldGate, refused: &RefusedLine, code: Code, at: usize) {
     assert_eq!((refused.record.code, refused.record.at, refused.closes), (code, at, true));
     assert!(refused.reply.as_ref().is_some_and(|reply| reply.starts_with(b"{\"jsonrpc\":\"2.0\",\"id\":7,")));
