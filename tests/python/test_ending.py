@@ -116,7 +116,7 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("guard", WAITING)
-@pytest.mark.parametrize("way", ["bad()", "thread = threading.Thread(target=bad); thread.start(); thread.join()"])
+@pytest.mark.parametrize("way", ["bad()", "writer = threading.Thread(target=bad); writer.start(); writer.join()"])
 def test_a_reader_that_waits_for_a_silent_client_is_woken(guard: str, way: str) -> None:
     code = "import asyncio, threading, time\nimport linegate.aio\n" + SERVE
     code += WAITING[guard].replace("BAD", "bad = lambda: wire.write(b'Done.\\n'); " + way)
