@@ -47,4 +47,5 @@ assert time.monotonic() - began < 20 and threading.active_count() == 1
 sys.stderr.write('ended')
 """
     stderr = of_a_silent_client(SERVE + code) if client == "silent" else run(SERVE + code, PING * 50_000).stderr
-    assert stderr == "ended"
+    # Newer Pythons warn of the fork.
+    assert stderr.endswith("ended"), stderr

@@ -73,7 +73,8 @@ class _Entered:
             self._undo.run()
 
     def __del__(self) -> None:
-        if self._undo is None:
+        # Nor is one told of that was interrupted while it was made.
+        if getattr(self, "_undo", self) is None:
             # As Python has it for a coroutine that nobody awaits.
             text = f"{self._name}() was never entered, so nothing is gated: write `{self._way} {self._name}():`"
             warnings.warn(text, RuntimeWarning, stacklevel=2)

@@ -7,7 +7,6 @@ import io
 import os
 import stat
 import subprocess
-import threading
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -177,7 +176,6 @@ class _File:
         self._file = file
         self._reading: Optional[asyncio.Future[bytes]] = None
         self._is_over = False
-        self._lock = threading.Lock()
 
     async def read(self, count: int) -> bytes:
         if self._reading is None:
@@ -188,19 +186,17 @@ class _File:
         return chunk
 
     def _read(self, count: int) -> bytes:
-        with self._lock:
-            chunk = b"" if self._is_over else self._file.read(count) or b""
-            if self._is_over:
-                self._file.close()
-            return chunk
+        chunk = b"" if self._is_over else self._file.read(count) or b""
+        if self._is_over:
+            self._file.close()
+        return chunk
 
     def close(self) -> None:
-        # Never under a thread that reads: the descriptor's number may be another file's by then. What doesn't read at
-        # once is left to its thread.
+        # Never under a thread that reads, for the descriptor's number may be another file's by then: it is left to that
+        # one. Nor by a lock, which an interrupt could leave locked.
         self._is_over = True
-        if self._lock.acquire(timeout=0.1):
+        if self._reading is None or self._reading.done():
             self._file.close()
-            self._lock.release()
 
 
 class Server:
