@@ -1,5 +1,5 @@
-//! What must not be read in words that leave the program: the values of variables whose names say that they hold secrets, and
-//! what the user's patterns match. Values are replaced by their variable's name in brackets, matches by `[masked]`.
+//! What must not be read in words that leave the program: the values of variables that are secrets by their names or their
+//! looks ([`signs`]), and what the user's patterns match. Values are replaced by their variable's name in brackets, matches by `[masked]`.
 //!
 //! Reports of `check` go to a CI's log, and the stderr of a server behind `run` to a client's, and servers print their
 //! settings when they fail. What passes on stdin and stdout is never touched: there it is data, or the evidence.
@@ -10,23 +10,10 @@ use std::os::unix::ffi::OsStrExt;
 
 use regex::bytes::Regex;
 
-/// Parts of the names of variables that hold secrets.
-const NAMES: [&str; 14] = [
-    "KEY",
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-    "CREDENTIAL",
-    "COOKIE",
-    "AUTH",
-    "PRIVATE",
-    "DSN",
-    "DATABASE_URL",
-    "CONNECTION_STRING",
-    "WEBHOOK",
-];
+mod signs;
+
+pub use signs::{holds_secret, is_secret, looks, parts};
+
 /// Values that are shorter, in bytes, are no secrets, and stand in innocent words.
 pub const SHORTEST: usize = 6;
 /// The beginning of a value that is cut off is masked from so many bytes on.
@@ -40,13 +27,6 @@ pub struct Secrets {
     patterns: Vec<Regex>,
 }
 
-/// Whether a variable of this name holds a secret.
-pub fn is_secret(name: &str) -> bool {
-    // Who wrote a commit is none.
-    let name = name.to_ascii_uppercase().replace("AUTHOR_", "");
-    NAMES.iter().any(|part| name.contains(part))
-}
-
 impl Secrets {
     /// Those of this process's environment, and of the variables given to the server.
     pub fn of_environment(given: &[(String, String)]) -> Self {
@@ -54,12 +34,13 @@ impl Secrets {
         Self::of_variables(std::env::vars_os().chain(given))
     }
 
-    /// The values among these variables whose names say that they are secret.
+    /// The values among these variables that are secret, by their names or by their looks.
     pub fn of_variables(variables: impl Iterator<Item = (OsString, OsString)>) -> Self {
         let mut secrets = Self::default();
         for (name, value) in variables {
-            if let Some(name) = name.to_str().filter(|name| is_secret(name)) {
+            if let Some(name) = name.to_str().filter(|name| holds_secret(name, value.as_bytes())) {
                 secrets.add_value(name, value.as_bytes());
+                parts(value.as_bytes()).for_each(|part| secrets.add_value(name, part));
             }
         }
         secrets
@@ -175,6 +156,23 @@ mod tests {
         let masked = secrets(&[]).masked(b"a s3cret-1 b s3cret-1-longer\xff c /usr/bin short s3cret- somebody");
         assert_eq!(masked, b"a [API_KEY] b [github_token]\xff c /usr/bin short s3cret- somebody");
         assert_eq!(secrets(&[]).masked(b"key: \"abcdefgh\\n\""), b"key: \"[PRIVATE_PEM]\\n\"");
+    }
+
+    #[test]
+    fn what_is_secret_is_asked_of_names_and_looks() {
+        let variables = [
+            ("DB_PASS", "hunter2xyz"),
+            ("REDIS", "redis://:pw12345@h/0"),
+            ("HEADER_AUTH", "Bearer abcdef"),
+            ("MAX_TOKENS", "100000"),
+            ("AUTH_MODE", "server"),
+            ("SSH_AUTH_SOCK", "/tmp/agent"),
+            ("API_KEY", "YOUR_API_KEY_HERE"),
+        ];
+        let secrets = Secrets::of_variables(variables.iter().map(|(name, value)| (name.into(), value.into())));
+        let words = b"hunter2xyz pw12345 abcdef 100000 server /tmp/agent YOUR_API_KEY_HERE";
+        let masked = b"[DB_PASS] [REDIS] [HEADER_AUTH] 100000 server /tmp/agent YOUR_API_KEY_HERE";
+        assert_eq!(secrets.masked(words), masked);
     }
 
     #[test]

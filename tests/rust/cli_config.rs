@@ -1,30 +1,20 @@
-//! `linegate doctor`, `wrap` and `unwrap` on configurations of clients.
+//! `linegate wrap` and `unwrap` on configurations of clients.
 #![cfg(unix)]
 
 mod support;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use support::{Outcome, Running, linegate_bin, scratch};
+use support::{Outcome, Running, config, linegate_bin, path_of, scratch};
 
 fn linegate(args: &[&str]) -> Outcome {
     Running::start(args).finish()
-}
-
-/// A folder with a configuration in it.
-fn config(text: impl AsRef<[u8]>) -> PathBuf {
-    let folder = scratch("config");
-    fs::create_dir(&folder).expect("made");
-    let path = folder.join("mcp.json");
-    fs::write(&path, text).expect("written");
-    path
-}
-
-fn path_of(path: &Path) -> &str {
-    path.to_str().expect("UTF-8")
 }
 
 fn files_beside(path: &Path) -> Vec<String> {
@@ -114,6 +104,18 @@ fn what_can_not_be_changed_is_left_as_it_was() {
         (valid.as_bytes(), &["u"], "by URL"),
         (valid.as_bytes(), &["s", "--", "--no-such-option"], "--no-such-option"),
         (valid.as_bytes(), &["s", "--", "--on-reject", "never"], "never"),
+        (valid.as_bytes(), &["s", "--", "--audit", "f", "--", "evil"], "a command of their own"),
+        (valid.as_bytes(), &["s", "--", "--observe", "--"], "a command of their own"),
+        (valid.as_bytes(), &["s", "--", "--help"], "start no server"),
+        (valid.as_bytes(), &["s", "--program", ""], "must be named linegate"),
+        (b"{\"mcpServers\": {\"a\x1b\": {}}}", &["s"], "there is no server s, but a\\u{1b}\n"),
+        (b"{\"mcpServers\": {}}", &["s"], "there is no server s, and no other\n"),
+        (b"{\"mcpServers\":\n {\"s\": {\"command\": \"x\"", &["s"], "inside of what begins on line 2 column 8"),
+        (
+            br#"{"mcpServers": {"s": {"command": "x", "env": {"A": "1", "A": "2"}}}}"#,
+            &["s"],
+            "s is unclear: A stands twice in env",
+        ),
     ] {
         let path = config(text);
         let outcome = linegate(&[&["wrap", path_of(&path)], args].concat());
@@ -131,138 +133,45 @@ fn what_can_not_be_changed_is_left_as_it_was() {
     assert!(outcome.stderr.contains("s does not stand behind linegate run"), "{}", outcome.stderr);
 }
 
-/// Only what shows that a server is started as it should be.
-const QUICK: [&str; 8] = ["--only", "handshake", "--only", "eof", "--only", "stdout-clean", "--timeout", "20"];
-
-fn doctor(path: &Path, options: &[&str]) -> Outcome {
-    linegate(&[&["doctor", path_of(path)], options, &QUICK].concat())
-}
-
 #[test]
-fn the_doctor_checks_every_server_as_its_client_would_start_it() {
-    let bin = linegate_bin();
-    let good = json!({"command": path_of(&bin), "args": ["example-server"]});
-    let dirty = format!("echo \"Listening, $API_TOKEN\"; exec '{}' example-server", bin.display());
-    let here = scratch("here");
-    fs::create_dir(&here).expect("made");
-    // It comes up only with its variables, in its directory, and with nothing else.
-    let particular = format!(
-        "test \"$PLACE\" = here && test \"$(pwd -P)\" = '{}' && test -z \"$CARGO_MANIFEST_DIR\" && exec '{}' example-server",
-        here.canonicalize().expect("there").display(),
-        bin.display()
-    );
-    let path = config(
-        json!({"mcpServers": {
-            "good": good,
-            "dirty": {"command": "sh", "args": ["-c", dirty], "env": {"API_TOKEN": "abc-123-xyz"}},
-            "particular": {"command": "sh", "args": ["-c", particular], "env": {"PLACE": "here"}, "cwd": path_of(&here)},
-            "missing": {"command": "/nonexistent/server"},
-            "far": {"url": "https://user:pass@example.org/mcp?token=abcdef", "headers": {"Authorization": "Bearer abcdef"}},
-            "asks": {"command": "x", "env": {"KEY": "${input:key}"}},
-            "odd": {"command": 7},
-        }})
-        .to_string(),
-    );
-    let outcome = doctor(&path, &[]);
-    let text = String::from_utf8(outcome.stdout).expect("UTF-8");
-    assert_eq!(outcome.code, Some(1), "{text}");
-    let line = |name: &str| text.lines().find(|line| line.split_whitespace().nth(1) == Some(name)).unwrap_or_default();
-    for (name, verdict) in [
-        ("good", "ok"),
-        ("dirty", "FAIL"),
-        ("particular", "ok"),
-        ("missing", "FAIL"),
-        ("far", "skip"),
-        ("asks", "skip"),
-        ("odd", "skip"),
-    ] {
-        assert!(line(name).starts_with(verdict), "{name}: {text}");
+fn wraps_at_once_all_count() {
+    const SERVERS: usize = 16;
+    let names: Vec<_> = (0..SERVERS).map(|number| format!("s{number}")).collect();
+    let entries: Vec<_> = names.iter().map(|name| format!("\"{name}\": {{\"command\": \"x\"}}")).collect();
+    let text = format!("{{\"mcpServers\": {{{}}}}}", entries.join(", "));
+    let path = config(&text);
+    for command in ["wrap", "unwrap"] {
+        let running: Vec<_> = names.iter().map(|name| Running::start(&[command, path_of(&path), name])).collect();
+        for outcome in running.into_iter().map(Running::finish) {
+            assert_eq!((outcome.code, outcome.stderr.as_str()), (Some(0), ""));
+        }
+        let now = fs::read_to_string(&path).expect("read");
+        let wrapped = if command == "wrap" { SERVERS } else { 0 };
+        assert_eq!(now.matches("\"linegate\"").count(), wrapped, "{now}");
     }
-    assert!(text.contains("bytes: Listening, [API_TOKEN]"), "{text}");
-    assert!(line("far").ends_with("a server by URL, example.org"), "{text}");
-    assert!(text.contains("cannot run /nonexistent/server"), "{text}");
-    assert!(text.contains("the variable API_TOKEN stands in the open"), "{text}");
-    assert!(text.contains("linegate run --env API_TOKEN=file:PATH -- ..."), "{text}");
-    assert!(text.contains("the header Authorization stands in the open"), "{text}");
-    assert!(text.contains("2 ok, 2 failed, 3 skipped; secrets in the open: 4"), "{text}");
+    assert_eq!(fs::read_to_string(&path).expect("read"), text);
+    assert_eq!(files_beside(&path).len(), 1 + 2 * SERVERS);
+}
 
-    let outcome = doctor(&path, &["--format", "json"]);
-    assert_eq!(outcome.code, Some(1));
-    let both = format!("{text}{}", String::from_utf8_lossy(&outcome.stdout));
-    for secret in ["abc-123-xyz", "abcdef", "user:pass"] {
-        assert!(!both.contains(secret), "{secret}: {both}");
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let path = scratch("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
+    for command in ["wrap", "unwrap"] {
+        let outcome = linegate(&[command, path_of(&path), "s"]);
+        assert_eq!(outcome.code, Some(2));
+        assert!(outcome.stderr.contains("is no file"), "{}", outcome.stderr);
     }
-    let document: Value = serde_json::from_slice(&outcome.stdout).expect("JSON");
-    assert_eq!((&document["version"], &document["healthy"]), (&json!(1), &json!(false)));
-    let servers = document["servers"].as_array().expect("servers");
-    assert_eq!(servers.len(), 7);
-    let dirty = &servers[1];
-    assert_eq!(
-        (&dirty["name"], &dirty["verdict"], &dirty["wrapped"]),
-        (&json!("dirty"), &json!("fail"), &json!(false))
-    );
-    assert_eq!(dirty["check"]["classes"]["stdout"]["status"], "violated");
-    assert_eq!(dirty["warnings"][0]["place"], "the variable API_TOKEN");
 }
 
 #[test]
-fn the_doctor_is_content_with_healthy_servers() {
-    let bin = linegate_bin();
-    let wrapped = ["run", "--", path_of(&bin), "example-server"];
-    let path = config(format!(
-        "// VS Code takes this.\n{}",
-        json!({"servers": {
-            "good": {"type": "stdio", "command": path_of(&bin), "args": ["example-server"]},
-            "wrapped": {"command": path_of(&bin), "args": wrapped},
-            "missing": {"command": "/nonexistent/server"},
-        }})
-    ));
-    let outcome = doctor(&path, &["good", "wrapped", "--format", "json"]);
-    assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    let document: Value = serde_json::from_slice(&outcome.stdout).expect("JSON");
-    assert_eq!(document["healthy"], true);
-    let wrapped: Vec<_> = document["servers"].as_array().expect("servers").iter().map(|one| &one["wrapped"]).collect();
-    assert_eq!(wrapped, [&json!(false), &json!(true)]);
-}
-
-#[test]
-fn malformed_lines_are_sent_where_that_is_asked_for() {
-    let path = config(json!({"mcpServers": {"lax": {"command": "python3", "args": ["-c", LAX]}}}).to_string());
-    let one = ["--only", "handshake", "--only", "malformed/duplicate", "--timeout", "20"];
-    assert_eq!(linegate(&[&["doctor", path_of(&path)], &one[..]].concat()).code, Some(0));
-    let outcome = linegate(&[&["doctor", path_of(&path), "--full"], &one[..]].concat());
-    assert_eq!(outcome.code, Some(1), "{outcome:?}");
-    assert!(String::from_utf8_lossy(&outcome.stdout).contains("effects: "), "{outcome:?}");
-}
-
-/// A server that takes whatever its parser takes.
-const LAX: &str = r#"
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" in message:
-        result = {}
-        if message["method"] == "initialize":
-            result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "r", "version": "1"}}
-        reply = {"jsonrpc": "2.0", "id": message["id"], "result": result}
-        if message["method"] == "server/discover":
-            reply = {"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}
-        print(json.dumps(reply), flush=True)
-"#;
-
-#[test]
-fn what_the_doctor_can_not_read_is_told() {
-    for (text, args, hint) in [
-        ("{}", &[][..], "there is no map of servers, mcpServers or servers"),
-        ("nope", &[], "neither JSON nor JSON with comments"),
-        (r#"{"mcpServers": {}}"#, &["s"], "there is no server s"),
-        (r#"{"mcpServers": {"s": {}, "s": {}}}"#, &[], "s stands twice"),
-    ] {
-        let path = config(text);
-        let outcome = linegate(&[&["doctor", path_of(&path)], args].concat());
-        assert_eq!(outcome.code, Some(2), "{text}: {outcome:?}");
-        assert!(outcome.stderr.contains(hint), "{text}: {}", outcome.stderr);
-    }
-    let empty = linegate(&["doctor", path_of(&config(r#"{"mcpServers": {}}"#))]);
-    assert_eq!(empty.code, Some(0));
+fn what_somebody_else_keeps_locked_is_waited_for() {
+    let path = config(r#"{"mcpServers": {"s": {"command": "x"}}}"#);
+    let held = fs::File::open(&path).expect("opened");
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+    let mut running = Running::start(&["wrap", path_of(&path), "s"]);
+    thread::sleep(Duration::from_millis(300));
+    assert!(running.child.try_wait().expect("a child").is_none(), "it did not wait");
+    drop(held);
+    assert_eq!(running.finish().code, Some(0));
 }

@@ -37,7 +37,7 @@ mod strays;
 mod text;
 mod wire;
 
-pub use text::command_line;
+pub use text::{command_line, escaped, hex};
 
 /// What is known of a server by its check.
 pub struct Examination {

@@ -7,18 +7,19 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use clap::Parser;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::entries::{Entry, Server, Stdio, read};
+use super::entries::{Entry, Server, Stdio, missing, read};
 use super::exposed::{self, Exposed};
-use super::place::ConfigFile;
+use super::front;
+use super::place;
+use super::veil::Veil;
 use crate::args::{Cli, Command, DoctorArgs, Format};
 use crate::check::{self, Examination};
-use crate::secrets::Secrets;
 use crate::tell::printable;
 use crate::trouble::{Done, Trouble};
 use crate::{CLEAN, FAULTS};
@@ -46,21 +47,30 @@ enum Finding {
 struct Patient {
     entry: Entry,
     exposed: Vec<Exposed>,
+    /// Over what must not be shown of this entry.
+    veil: Veil,
     finding: Finding,
 }
 
 /// Looks at the configuration as the arguments say.
 pub fn run(args: &DoctorArgs) -> Done {
-    let file = ConfigFile::read(&args.config)?;
-    let entries = read(file.text()).map_err(|why| format!("{}: {why}", args.config.display()))?;
+    // What a configuration says may stand in an error.
+    let fit = |why: String| printable(&why).into_owned();
+    let told = |why: String| fit(format!("{}: {why}", args.config.display()));
+    let text = place::read(&args.config).map_err(fit)?;
+    let entries = read(place::without_mark(&text)).map_err(told)?;
     if let Some(name) = args.names.iter().find(|name| !entries.iter().any(|entry| entry.name == **name)) {
-        return Err(format!("{}: there is no server {name}", args.config.display()).into());
+        return Err(told(missing(&entries, name)).into());
+    }
+    if entries.is_empty() {
+        return Err(told("there is no server in it".to_owned()).into());
     }
     let chosen = entries.into_iter().filter(|entry| args.names.is_empty() || args.names.contains(&entry.name));
     let mut patients = Vec::new();
     for entry in chosen {
-        let finding = examine(args, &entry.server)?;
-        patients.push(Patient { exposed: exposed::of(&entry.server), entry, finding });
+        let finding = examine(args, &entry)?;
+        let exposed = exposed::of(&entry);
+        patients.push(Patient { veil: Veil::over(&exposed), exposed, entry, finding });
     }
     let mut out = anstream::stdout().lock();
     let told = match args.format {
@@ -71,15 +81,21 @@ pub fn run(args: &DoctorArgs) -> Done {
     Ok(if patients.iter().all(Patient::is_healthy) { CLEAN } else { FAULTS })
 }
 
-fn examine(args: &DoctorArgs, server: &Server) -> Result<Finding, Trouble> {
-    let server = match server {
+fn examine(args: &DoctorArgs, entry: &Entry) -> Result<Finding, Trouble> {
+    let server = match &entry.server {
         Server::Stdio(server) => server,
         Server::Url(address, _) => return Ok(Finding::Skipped(format!("a server by URL, {}", host(address)))),
         Server::Unclear(why) => return Ok(Finding::Skipped(format!("unclear: {why}"))),
     };
+    if entry.is_off && !args.names.contains(&entry.name) {
+        return Ok(Finding::Skipped("it is switched off; name it to check it".to_owned()));
+    }
     let said = server.words().into_iter().map(|word| &word.value).chain(server.env.iter().map(|(_, value)| value));
     if said.chain(&server.cwd).any(|text| text.contains("${")) {
         return Ok(Finding::Skipped("it has places, such as ${...}, that only its client can fill".to_owned()));
+    }
+    if let Some(directory) = server.cwd.as_ref().filter(|directory| !Path::new(directory).is_dir()) {
+        return Ok(Finding::NotStarted(format!("its working directory {directory} is not there")));
     }
     match check::examine(&check_args(args, server)?, server.env.clone(), server.cwd.clone().map(PathBuf::from)) {
         Ok(examination) => Ok(Finding::Checked(Box::new(examination))),
@@ -119,28 +135,16 @@ impl Patient {
         self.verdict() != "fail"
     }
 
-    /// What must not be shown of this entry.
-    fn secrets(&self) -> Secrets {
-        let mut secrets = Secrets::default();
-        for exposed in &self.exposed {
-            secrets.add_value(exposed.variable.as_deref().unwrap_or("secret"), exposed.value.as_bytes());
-        }
-        secrets
-    }
-
     fn is_wrapped(&self) -> bool {
-        matches!(&self.entry.server, Server::Stdio(server) if server.behind_linegate().is_some())
+        matches!(&self.entry.server, Server::Stdio(server) if front::of(&server.texts()).is_some())
     }
 
+    /// The command, its secrets hidden before it is quoted.
     fn command(&self) -> Option<String> {
         let Server::Stdio(server) = &self.entry.server else { return None };
-        let words: Vec<_> = server.words().into_iter().map(|word| OsString::from(&word.value)).collect();
-        Some(masked(&self.secrets(), &check::command_line(&words)))
+        let words: Vec<_> = server.texts().into_iter().map(|word| self.veil.hide(word)).collect();
+        Some(check::command_line(&words))
     }
-}
-
-fn masked(secrets: &Secrets, text: &str) -> String {
-    String::from_utf8_lossy(&secrets.masked(text.as_bytes())).into_owned()
 }
 
 /// An address without what may be secret in it.
@@ -151,19 +155,9 @@ fn host(address: &str) -> &str {
     authority.rsplit('@').next().unwrap_or_default()
 }
 
-const ADVICE: &str = "keep it in a file that only you can read";
-
-fn advice(exposed: &Exposed) -> String {
-    exposed.variable.as_ref().map_or_else(
-        || ADVICE.to_owned(),
-        |name| format!("{ADVICE}, and start the server by: linegate run --env {name}=file:PATH -- ..."),
-    )
-}
-
 fn tell(args: &DoctorArgs, patients: &[Patient], out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "linegate doctor: {}\n", printable(&args.config.to_string_lossy()))?;
     for patient in patients {
-        let secrets = patient.secrets();
         let (style, word) = match patient.verdict() {
             "ok" => (GOOD, "ok"),
             "fail" => (BAD, "FAIL"),
@@ -177,15 +171,15 @@ fn tell(args: &DoctorArgs, patients: &[Patient], out: &mut impl Write) -> io::Re
         match &patient.finding {
             Finding::Checked(examination) => {
                 for line in examination.complaints() {
-                    writeln!(out, "      {}", printable(&masked(&secrets, &line)))?;
+                    writeln!(out, "      {}", printable(&patient.veil.hide_in_line(&line)))?;
                 }
             }
-            Finding::NotStarted(why) => writeln!(out, "      {}", printable(&masked(&secrets, why)))?,
+            Finding::NotStarted(why) => writeln!(out, "      {}", printable(&patient.veil.hide(why)))?,
             Finding::Skipped(_) => {}
         }
         for exposed in &patient.exposed {
-            let place = printable(&exposed.place);
-            writeln!(out, "      {WARN}warning{WARN:#}: {place} stands in the open: {}", advice(exposed))?;
+            let told = format!("{} stands in the open: {}", exposed.place, exposed.advice());
+            writeln!(out, "      {WARN}warning{WARN:#}: {}", printable(&told))?;
         }
     }
     let count = |verdict: &str| patients.iter().filter(|patient| patient.verdict() == verdict).count();
@@ -209,9 +203,11 @@ fn write_document(args: &DoctorArgs, patients: &[Patient], out: &mut impl Write)
             Finding::Checked(examination) => (None, Some(examination.document())),
             Finding::NotStarted(why) | Finding::Skipped(why) => (Some(why), None),
         };
-        let warnings = patient.exposed.iter().map(|exposed| json!({"place": exposed.place, "advice": advice(exposed)}));
+        let warnings =
+            patient.exposed.iter().map(|exposed| json!({"place": exposed.place, "advice": exposed.advice()}));
         let mut told = json!({
             "name": patient.entry.name,
+            "map": patient.entry.map,
             "verdict": patient.verdict(),
             "why": why,
             "command": patient.command(),
@@ -219,7 +215,7 @@ fn write_document(args: &DoctorArgs, patients: &[Patient], out: &mut impl Write)
             "warnings": warnings.collect::<Vec<_>>(),
             "check": check,
         });
-        mask_all(&patient.secrets(), &mut told);
+        patient.veil.hide_all(&mut told);
         told
     };
     let servers: Vec<_> = patients.iter().map(one).collect();
@@ -230,16 +226,36 @@ fn write_document(args: &DoctorArgs, patients: &[Patient], out: &mut impl Write)
         "healthy": patients.iter().all(Patient::is_healthy),
         "servers": servers,
     });
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)?;
+    writeln!(out, "{}", fit_for_a_terminal(&format!("{document:#}")))?;
     out.flush()
 }
 
-fn mask_all(secrets: &Secrets, value: &mut Value) {
-    match value {
-        Value::String(text) => *text = masked(secrets, text),
-        Value::Array(elements) => elements.iter_mut().for_each(|element| mask_all(secrets, element)),
-        Value::Object(members) => members.values_mut().for_each(|member| mask_all(secrets, member)),
-        _ => {}
+/// The same document, with an escape for each character in its strings that could move a terminal's cursor or can't be seen.
+fn fit_for_a_terminal(document: &str) -> String {
+    let mut fit = String::with_capacity(document.len());
+    for character in document.chars() {
+        let is_seen = matches!(character, '\n' | ' '..='~') || character.escape_debug().len() == 1;
+        if is_seen {
+            fit.push(character);
+        } else {
+            fit.extend(character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    fit
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_document_moves_no_cursor_and_stays_the_same() {
+        let document = json!({"name": "\u{1b}[1m \u{9b}2J \u{202e}x \u{e0001} \" \\ é 日\n\t"});
+        let fit = fit_for_a_terminal(&format!("{document:#}"));
+        assert!(fit.contains("\\u009b2J \\u202ex \\udb40\\udc01 "), "{fit}");
+        assert!(fit.contains("é 日") && !fit.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{fit}");
+        assert_eq!(serde_json::from_str::<Value>(&fit).expect("JSON"), document);
     }
 }

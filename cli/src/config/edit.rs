@@ -4,24 +4,43 @@
 use std::ops::Range;
 
 use super::entries::{Server, Stdio, Word, find};
+use super::front::{self, Front};
 
 /// The text with `program run OPTIONS --` in front of the server's command.
 ///
 /// # Errors
 ///
-/// There is no such server, or it stands behind `linegate run` already, or is none that is started.
+/// There is no such server, or it stands behind `linegate run` already, or is none that is started; `program` isn't known as
+/// linegate, or `run` would not take these options, or start something else.
 pub fn wrap(text: &str, name: &str, program: &str, options: &[String]) -> Result<String, String> {
-    let server = stdio(text, name)?;
-    if server.behind_linegate().is_some() {
-        return Err(format!("{name} stands behind linegate run already"));
+    if !front::names_linegate(program) {
+        return Err("the file of PROGRAM must be named linegate: unwrap would not know it again".to_owned());
     }
-    let command = &text[server.command.place.clone()];
-    let ahead: Vec<_> =
-        ["run"].into_iter().chain(options.iter().map(String::as_str)).chain(["--"]).map(quoted).collect();
-    let ahead = format!("{}, {command}", ahead.join(", "));
+    let server = stdio(text, name)?;
+    let mut words = server.texts();
+    match front::of(&words) {
+        None => {}
+        Some(Front::Linegate(_) | Front::Another(_)) => {
+            return Err(format!("{name} stands behind linegate run already"));
+        }
+        Some(Front::Unreadable(why)) => {
+            return Err(format!("{name} stands behind linegate run already, which would not take it: {why}"));
+        }
+    }
+    let command = words.len();
+    let mut run: Vec<_> = ["run"].into_iter().chain(options.iter().map(String::as_str)).chain(["--"]).collect();
+    let ahead: Vec<_> = run.iter().copied().map(quoted).collect();
+    run.append(&mut words);
+    let taken =
+        front::length_of_command(&run).map_err(|why| format!("linegate run does not take these options: {why}"))?;
+    if taken != command {
+        return Err(
+            "these options hold a command of their own, which would be started in place of the server".to_owned()
+        );
+    }
+    let ahead = format!("{}, {}", ahead.join(", "), &text[server.command.place.clone()]);
     let (at, words) = match &server.args {
-        // Written as nobody writes it by hand: a sign for the way back.
-        None => (server.member, format!("\"args\":[{ahead}], ")),
+        None => (server.member, format!("{SIGN}{ahead}], ")),
         Some(args) => match args.words.first() {
             Some(first) => (first.place.start, format!("{ahead}, ")),
             None => (args.place.start + 1, ahead),
@@ -30,17 +49,29 @@ pub fn wrap(text: &str, name: &str, program: &str, options: &[String]) -> Result
     Ok(changed(text, vec![(at..at, words), (server.command.place, quoted(program))]))
 }
 
+/// How [`wrap`] begins a member that was not there, a sign for the way back: in one that was there, its words stand right behind
+/// the bracket.
+const SIGN: &str = "\"args\":[ ";
+
 /// The text without `linegate run` and its options.
 ///
 /// # Errors
 ///
-/// There is no such server, or it doesn't stand behind `linegate run`.
+/// There is no such server, or it doesn't stand behind `linegate run`, or something else stands in front of that.
 pub fn unwrap(text: &str, name: &str) -> Result<String, String> {
     let server = stdio(text, name)?;
-    let Some(begins) = server.behind_linegate() else {
-        return Err(format!("{name} does not stand behind linegate run"));
-    };
     let words = server.words();
+    let begins = match front::of(&server.texts()) {
+        Some(Front::Linegate(begins)) => begins,
+        Some(Front::Another(first)) => {
+            return Err(format!(
+                "{name} starts linegate by {first}, which would be lost; to keep it, take the words from linegate to -- \
+                 out of args by hand"
+            ));
+        }
+        Some(Front::Unreadable(why)) => return Err(format!("{name} can not be started as it is written: {why}")),
+        None => return Err(format!("{name} does not stand behind linegate run")),
+    };
     let (Some(command), Some(args)) = (words.get(begins), &server.args) else {
         return Err(format!("{name} has no command behind linegate run"));
     };
@@ -49,15 +80,36 @@ pub fn unwrap(text: &str, name: &str) -> Result<String, String> {
         return Err(format!("{name} has no command behind linegate run"));
     };
     only_words(text, moved, rest.first())?;
-    let gone = match rest.first() {
-        Some(next) => first.place.start..next.place.start,
-        None if is_sign(text, &server) => args.member.start..server.member,
-        // A comma behind the last word can't stay alone.
-        None if text[last.place.end..args.place.end].contains(',') => first.place.start..args.place.end - 1,
-        None => first.place.start..last.place.end,
-    };
-    let command = text[command.place.clone()].to_owned();
-    Ok(changed(text, vec![(gone, String::new()), (server.command.place.clone(), command)]))
+    let mut edits = vec![(server.command.place.clone(), text[command.place.clone()].to_owned())];
+    let mut gone = |place| edits.push((place, String::new()));
+    match rest.first() {
+        Some(next) => gone(first.place.start..next.place.start),
+        None if is_sign(text, &server) => gone(args.member.start..server.member),
+        None => {
+            gone(first.place.start..last.place.end);
+            // A comma behind the last word can't stay alone.
+            let behind = &text[last.place.end..args.place.end];
+            if let Some(comma) = comma(behind).map(|at| last.place.end + at) {
+                gone(comma..comma + 1);
+            }
+        }
+    }
+    Ok(changed(text, edits))
+}
+
+/// Where a comma stands in what is between two words, outside of comments.
+fn comma(between: &str) -> Option<usize> {
+    let mut at = 0;
+    while let Some(rest) = between.get(at..).filter(|rest| !rest.is_empty()) {
+        let end = match rest.get(..2) {
+            Some("//") => rest.find(['\n', '\r']),
+            Some("/*") => rest.find("*/").map(|end| end + 2),
+            _ if rest.starts_with(',') => return Some(at),
+            _ => rest.chars().next().map(char::len_utf8),
+        };
+        at += end?;
+    }
+    None
 }
 
 fn stdio(text: &str, name: &str) -> Result<Stdio, String> {
@@ -71,7 +123,9 @@ fn stdio(text: &str, name: &str) -> Result<Stdio, String> {
 /// Whether the member `args` was added by [`wrap`].
 fn is_sign(text: &str, server: &Stdio) -> bool {
     server.args.as_ref().is_some_and(|args| {
-        text.get(args.member.end..server.member) == Some(", ") && text[args.member.clone()].starts_with("\"args\":[")
+        let is_ours =
+            text[args.member.clone()].starts_with(&format!("{SIGN}\"")) && text[..args.place.end].ends_with("\"]");
+        is_ours && text.get(args.member.end..server.member) == Some(", ")
     })
 }
 
@@ -134,11 +188,29 @@ mod tests {
         );
         there_and_back(
             "{\"mcpServers\": {\"s\": {\n  \"env\": {},\n  \"command\": \"x\"\n}}}",
-            "{\"mcpServers\": {\"s\": {\n  \"env\": {},\n  \"args\":[\"run\", \"--\", \"x\"], \"command\": \"linegate\"\n}}}",
+            "{\"mcpServers\": {\"s\": {\n  \"env\": {},\n  \"args\":[ \"run\", \"--\", \"x\"], \"command\": \"linegate\"\n}}}",
         );
         there_and_back(
             "{\"mcpServers\": {\"s\": {\"args\": [], \"command\": \"x\"}}}",
             "{\"mcpServers\": {\"s\": {\"args\": [\"run\", \"--\", \"x\"], \"command\": \"linegate\"}}}",
+        );
+        // Empty, and just as a member is written that was not there.
+        there_and_back(
+            "{\"mcpServers\": {\"s\": {\"args\":[], \"command\": \"x\"}}}",
+            "{\"mcpServers\": {\"s\": {\"args\":[\"run\", \"--\", \"x\"], \"command\": \"linegate\"}}}",
+        );
+        there_and_back(
+            "{\"mcpServers\": {\"s\": {\"args\":[ ], \"command\": \"x\"}}}",
+            "{\"mcpServers\": {\"s\": {\"args\":[\"run\", \"--\", \"x\" ], \"command\": \"linegate\"}}}",
+        );
+        // Commas in comments are none.
+        there_and_back(
+            "{\"mcpServers\": {\"s\": {\"command\": \"x\", \"args\": [ /* none, yet */ ]}}}",
+            "{\"mcpServers\": {\"s\": {\"command\": \"linegate\", \"args\": [\"run\", \"--\", \"x\" /* none, yet */ ]}}}",
+        );
+        there_and_back(
+            "{\"mcpServers\": {\"s\": {\"command\": \"x\", \"args\": [// none, yet\n // é, either /*\r\n/**//*,*/]}}}",
+            "{\"mcpServers\": {\"s\": {\"command\": \"linegate\", \"args\": [\"run\", \"--\", \"x\"// none, yet\n // é, either /*\r\n/**//*,*/]}}}",
         );
         // With comments and commas at ends, as some clients take them.
         there_and_back(
@@ -154,8 +226,11 @@ mod tests {
             unwrap(text, "s").as_deref(),
             Ok(r#"{"mcpServers": {"s": {"command": "x", "args": ["run", "--"]}}}"#)
         );
-        let text = r#"{"mcpServers": {"s": {"command": "C:\\bin\\linegate.exe", "args": ["run", "--", "x",]}}}"#;
-        assert_eq!(unwrap(text, "s").as_deref(), Ok(r#"{"mcpServers": {"s": {"command": "x", "args": []}}}"#));
+        let text = r#"{"mcpServers": {"s": {"command": "C:\\bin\\linegate.exe", "args": ["run", "--", "x" /* a, b */ , /* c */]}}}"#;
+        assert_eq!(
+            unwrap(text, "s").as_deref(),
+            Ok(r#"{"mcpServers": {"s": {"command": "x", "args": [ /* a, b */  /* c */]}}}"#)
+        );
     }
 
     #[test]
@@ -190,5 +265,57 @@ mod tests {
         assert!(unwrap(&nothing, "s").is_err_and(|why| why.contains("no command behind")));
         let comment = with("{\"command\": \"linegate\", \"args\": [\"run\", /* mine */ \"--\", \"x\"]}");
         assert!(unwrap(&comment, "s").is_err_and(|why| why.contains("comment")));
+        let both = "{\"servers\": {\"s\": {\"command\": \"x\"}}, \"mcpServers\": {\"s\": {\"command\": \"x\"}}}";
+        assert!(
+            wrap(both, "s", "linegate", &[]).is_err_and(|why| why.contains("s stands in mcpServers and in servers"))
+        );
+        assert!(
+            wrap("{\"mcpServers\": {}}", "s", "linegate", &[])
+                .is_err_and(|why| why == "there is no server s, and no other")
+        );
+    }
+
+    #[test]
+    fn what_stands_in_front_of_linegate_is_never_lost() {
+        for ahead in [
+            "\"docker\", \"args\": [\"run\", \"-i\", \"img\"",
+            "\"sudo\", \"args\": [\"-u\", \"mcp\"",
+            "\"env\", \"args\": [\"A=b\"",
+        ] {
+            let text = format!(
+                "{{\"mcpServers\": {{\"s\": {{\"command\": {ahead}, \"linegate\", \"run\", \"--\", \"node\", \"s.js\"]}}}}}}"
+            );
+            assert!(unwrap(&text, "s").is_err_and(|why| why.contains("would be lost")), "{text}");
+            assert!(wrap(&text, "s", "linegate", &[]).is_err_and(|why| why.contains("already")), "{text}");
+        }
+    }
+
+    #[test]
+    fn run_starts_the_server_and_nothing_else() {
+        let text = "{\"mcpServers\": {\"s\": {\"command\": \"--\", \"args\": [\"--\", \"-x\"]}}}";
+        let with = |options: &[&str]| {
+            let options: Vec<_> = options.iter().map(|&option| option.to_owned()).collect();
+            wrap(text, "s", "linegate", &options)
+        };
+        for options in [&["--audit", "f", "--", "evil"][..], &["--observe", "--"], &["--"], &["evil"]] {
+            assert!(with(options).is_err(), "{options:?}");
+        }
+        for (options, hint) in [
+            (&["--help"][..], "--help and --version start no server"),
+            (&["--mask", "("], "regex parse error: ( ^ error: unclosed group"),
+            (&["--audit"], "--audit"),
+        ] {
+            assert!(with(options).is_err_and(|why| why.contains(hint)), "{options:?}: {:?}", with(options));
+        }
+        assert!(with(&["--audit", "f", "--observe"]).is_ok_and(|there| unwrap(&there, "s").as_deref() == Ok(text)));
+        for program in ["", "lg", "/opt/lg-0.1", "/opt/linegate/bin/lg"] {
+            assert!(
+                wrap(text, "s", program, &[]).is_err_and(|why| why.contains("must be named linegate")),
+                "{program}"
+            );
+        }
+        assert!(
+            wrap(text, "s", "/opt/linegate-0.1", &[]).is_ok_and(|there| unwrap(&there, "s").as_deref() == Ok(text))
+        );
     }
 }

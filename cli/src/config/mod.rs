@@ -1,5 +1,6 @@
 //! A client's configuration of servers: [`entries`] reads it, with the place of every word in it; `linegate wrap` and `unwrap`
-//! change one entry ([`edit`]) in the file as it is ([`place`]); `linegate doctor` looks at all of them.
+//! change one entry ([`edit`]) in the file as it is ([`place`]); `linegate doctor` looks at all of them. What stands in front of a
+//! server is asked of [`front`].
 //!
 //! Comments and trailing commas are taken as well, as some clients take them; anything else that is no JSON is not.
 
@@ -7,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 use crate::CLEAN;
-use crate::args::{Cli, UnwrapArgs, WrapArgs};
+use crate::args::{UnwrapArgs, WrapArgs};
 use crate::tell::printable;
 use crate::trouble::{Done, Trouble};
 
@@ -17,15 +18,13 @@ mod edit;
 mod entries;
 #[cfg(unix)]
 mod exposed;
+mod front;
 mod place;
+#[cfg(unix)]
+mod veil;
 
 /// Puts `linegate run` in front of a server.
 pub fn wrap(args: &WrapArgs) -> Done {
-    // What `run` would not take must not get into a configuration.
-    let words = ["linegate", "run"].into_iter().chain(args.options.iter().map(String::as_str)).chain(["--", "server"]);
-    if let Err(told) = <Cli as clap::Parser>::try_parse_from(words) {
-        return Err(format!("linegate run does not take these options: {}", first_line(&told.to_string())).into());
-    }
     let changed = change(&args.config, |text| edit::wrap(text, &args.name, &args.program, &args.options))?;
     tell_change(&args.name, "is started through linegate run now", &changed)
 }
@@ -36,19 +35,19 @@ pub fn unwrap(args: &UnwrapArgs) -> Done {
     tell_change(&args.name, "is started directly again", &changed)
 }
 
-/// Changes the text of the file; gives the name of its backup.
+/// Changes the text of the file; gives the name of its backup. What a configuration says may stand in an error: it is made fit for
+/// a terminal.
 fn change(path: &Path, edit: impl FnOnce(&str) -> Result<String, String>) -> Result<String, String> {
-    let file = place::ConfigFile::read(path)?;
-    let text = edit(file.text()).map_err(|why| format!("{}: {why}", path.display()))?;
-    Ok(file.replace(&text)?.display().to_string())
+    let change = || {
+        let file = place::ConfigFile::read(path)?;
+        let text = edit(file.text()).map_err(|why| format!("{}: {why}", path.display()))?;
+        Ok(file.replace(&text)?.display().to_string())
+    };
+    change().map_err(|why: String| printable(&why).into_owned())
 }
 
 fn tell_change(name: &str, what: &str, backup: &str) -> Done {
-    writeln!(anstream::stdout(), "{} {what}; the file as it was: {backup}", printable(name))
+    writeln!(anstream::stdout(), "{} {what}; the file as it was: {}", printable(name), printable(backup))
         .map_err(|error| Trouble::writing("the result", &error))?;
     Ok(CLEAN)
-}
-
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
 }

@@ -47,6 +47,20 @@ pub fn scratch(name: &str) -> PathBuf {
     path
 }
 
+/// A configuration of a client, in a folder of its own.
+pub fn config(text: impl AsRef<[u8]>) -> PathBuf {
+    let folder = scratch("config");
+    std::fs::create_dir(&folder).expect("made");
+    let path = folder.join("mcp.json");
+    std::fs::write(&path, text).expect("written");
+    path
+}
+
+/// The path as an argument.
+pub fn path_of(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
 /// What a finished command left.
 #[derive(Debug)]
 pub struct Outcome {
