@@ -90,7 +90,9 @@ fn a_wrapped_server_works() {
     let outcome = session.finish();
     assert!(outcome.lines().iter().any(|line| line.contains("\"id\":1,\"result\"")), "{outcome:?}");
     assert_eq!(fs::read_to_string(&audit).expect("read").lines().count(), 1);
-    assert_eq!(linegate(&["unwrap", path_of(&path), "e"]).code, Some(0));
+    let outcome = linegate(&["unwrap", path_of(&path), "e"]);
+    assert_eq!(outcome.code, Some(0));
+    assert!(outcome.lines()[0].starts_with("e is started directly again, without --audit; the file"), "{outcome:?}");
     assert_eq!(fs::read_to_string(&path).expect("read"), text);
 }
 

@@ -11,10 +11,10 @@ use super::values::seconds;
 /// Options of `linegate doctor`.
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
-    /// The configuration: JSON, or JSON with comments, with a map mcpServers (or servers).
+    /// The configuration: JSON, or JSON with comments, with a map mcpServers, servers or both; - is standard input.
     #[arg(value_name = "CONFIG")]
     pub config: PathBuf,
-    /// Look at these servers only [default: all].
+    /// Look at these servers only, also if they are switched off [default: all that are not].
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
     /// Send malformed lines too, as check does, and let a server fail that acts on them.
@@ -43,10 +43,11 @@ pub struct WrapArgs {
     /// The server.
     #[arg(value_name = "NAME")]
     pub name: String,
-    /// The program to write down; a client that doesn't have linegate on its path needs a whole path here.
+    /// The program to write down, a file whose name begins with linegate; a client that doesn't have it on its path needs a whole
+    /// path here.
     #[arg(long, value_name = "PROGRAM", default_value = "linegate")]
     pub program: String,
-    /// Options for linegate run, such as -- --audit FILE.
+    /// Options for linegate run, such as -- --audit FILE; none that would start something else.
     #[arg(last = true, value_name = "OPTION")]
     pub options: Vec<String>,
 }

@@ -53,12 +53,12 @@ pub fn wrap(text: &str, name: &str, program: &str, options: &[String]) -> Result
 /// the bracket.
 const SIGN: &str = "\"args\":[ ";
 
-/// The text without `linegate run` and its options.
+/// The text without `linegate run` and its options, and the names of these: what they did for the server is gone with them.
 ///
 /// # Errors
 ///
 /// There is no such server, or it doesn't stand behind `linegate run`, or something else stands in front of that.
-pub fn unwrap(text: &str, name: &str) -> Result<String, String> {
+pub fn unwrap(text: &str, name: &str) -> Result<(String, Vec<String>), String> {
     let server = stdio(text, name)?;
     let words = server.words();
     let begins = match front::of(&server.texts()) {
@@ -94,7 +94,9 @@ pub fn unwrap(text: &str, name: &str) -> Result<String, String> {
             }
         }
     }
-    Ok(changed(text, edits))
+    let options = moved.iter().map(|word| word.value.split('=').next().unwrap_or_default());
+    let options = options.take_while(|word| *word != "--").filter(|word| word.starts_with("--"));
+    Ok((changed(text, edits), options.map(str::to_owned).collect()))
 }
 
 /// Where a comma stands in what is between two words, outside of comments.
@@ -158,6 +160,11 @@ fn changed(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The text alone.
+    fn unwrap(text: &str, name: &str) -> Result<String, String> {
+        super::unwrap(text, name).map(|(text, _)| text)
+    }
 
     fn there_and_back(text: &str, wrapped: &str) {
         let options = [];
@@ -226,6 +233,10 @@ mod tests {
             unwrap(text, "s").as_deref(),
             Ok(r#"{"mcpServers": {"s": {"command": "x", "args": ["run", "--"]}}}"#)
         );
+        let options = r#"["run", "--env=A=b", "--observe", "--audit", "f", "--", "x", "--y"]"#;
+        let text = format!("{{\"mcpServers\": {{\"s\": {{\"command\": \"linegate\", \"args\": {options}}}}}}}");
+        let told = super::unwrap(&text, "s").expect("unwrapped").1;
+        assert_eq!(told, ["--env", "--observe", "--audit"]);
         let text = r#"{"mcpServers": {"s": {"command": "C:\\bin\\linegate.exe", "args": ["run", "--", "x" /* a, b */ , /* c */]}}}"#;
         assert_eq!(
             unwrap(text, "s").as_deref(),

@@ -152,10 +152,22 @@ fn found(text: &str) -> Vec<Found<'_>> {
             told = place.end;
         }
     }
-    let known: Vec<_> = found.iter().map(|found| found.value).collect();
-    let alike = looks(text).filter(|alike| alike.len() >= SHORTEST && !known.iter().any(|known| known.contains(alike)));
-    found.extend(alike.map(|value| Found { name: "", value, at: 0 }));
+    let alike = looks(text).filter(|alike| alike.len() >= SHORTEST).map(|value| Found { name: "", value, at: 0 });
+    for more in options(text).chain(alike) {
+        if !found.iter().any(|known| known.value.contains(more.value)) {
+            found.push(more);
+        }
+    }
     found
+}
+
+/// Options with their values in a line for a shell: `--api-key V`.
+fn options(text: &str) -> impl Iterator<Item = Found<'_>> {
+    let values = text.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+    text.split_whitespace().zip(values.skip(1)).filter_map(|(name, value)| {
+        let is_value = name.starts_with('-') && !name.contains(['=', ':']) && !value.starts_with('-');
+        (is_value && tells(name, value)).then_some(Found { name, value, at: 0 })
+    })
 }
 
 /// The value behind the sign: all the rest behind a name that begins the text, what stands in quotes, or what ends as queries,
@@ -248,6 +260,7 @@ mod tests {
             ("A=b API_KEY=abcdef node s.js", "API_KEY): abcdef"),
             ("curl -H 'X-Api-Key: abc def' h", "X-Api-Key): abc def"),
             ("{\\\"apiKey\\\": \\\"abc,def\\\", \\\"a\\\": 1}", "apiKey): abc,def"),
+            ("node s.js --api-key 'abcdef' --verbose", "--api-key): abcdef"),
             ("redis://:pw12345@h/0", ": ://:pw12345@"),
         ] {
             let told = places(&format!(r#"{{"command": "x", "args": ["{argument}"]}}"#));
@@ -267,6 +280,7 @@ mod tests {
             r#""--header", "Authorization: Bearer ${env:TOKEN}""#,
             r#""--header", "Authorization: Bearer <token>""#,
             r#""-e", "API_KEY""#,
+            r#""-c", "node s.js --max-tokens 100000 --api-key \"$API_KEY\"""#,
             r#""https://h:8080/mcp?token=%TOKEN%""#,
         ] {
             assert_eq!(places(&format!(r#"{{"command": "x", "args": [{words}]}}"#)), [""; 0], "{words}");

@@ -31,8 +31,14 @@ pub fn wrap(args: &WrapArgs) -> Done {
 
 /// Takes it away again.
 pub fn unwrap(args: &UnwrapArgs) -> Done {
-    let changed = change(&args.config, |text| edit::unwrap(text, &args.name))?;
-    tell_change(&args.name, "is started directly again", &changed)
+    let mut options = Vec::new();
+    let changed = change(&args.config, |text| {
+        let (text, gone) = edit::unwrap(text, &args.name)?;
+        options = gone;
+        Ok(text)
+    })?;
+    let without = if options.is_empty() { String::new() } else { format!(", without {}", options.join(", ")) };
+    tell_change(&args.name, &format!("is started directly again{without}"), &changed)
 }
 
 /// Changes the text of the file; gives the name of its backup. What a configuration says may stand in an error: it is made fit for
@@ -47,7 +53,7 @@ fn change(path: &Path, edit: impl FnOnce(&str) -> Result<String, String>) -> Res
 }
 
 fn tell_change(name: &str, what: &str, backup: &str) -> Done {
-    writeln!(anstream::stdout(), "{} {what}; the file as it was: {}", printable(name), printable(backup))
+    writeln!(anstream::stdout(), "{} {}; the file as it was: {}", printable(name), printable(what), printable(backup))
         .map_err(|error| Trouble::writing("the result", &error))?;
     Ok(CLEAN)
 }

@@ -12,7 +12,7 @@ use regex::bytes::{Regex, RegexBuilder};
 /// PGPASSWORD.
 const NAMES: &str = "\
     ACCESSKEY ACCESS_KEY_ID APIKEY AUTH AUTHKEY AUTHORIZATION BEARER CONNECTION_STRING COOKIE CRED \
-    CREDENTIAL DATABASE_URL DSN JWT KEY PASS PASSCODE PASSPHRASE PASSWD PASSWORD PAT PEM PGPASS \
+    CREDENTIAL DATABASE_URL DSN JWT KEY MNEMONIC PASS PASSCODE PASSPHRASE PASSWD PASSWORD PAT PEM PGPASS \
     PRIVATEKEY PRIVATE_KEY PW PWD SECRET SECRETKEY SECRET_ID SIG SIGNATURE TOKEN USERPASS WEBHOOK \
     WEBHOOK_URL";
 /// A single word of so many letters counts at the end of another.
@@ -71,20 +71,21 @@ pub fn is_secret(name: &str) -> bool {
 
 /// Whether the words from `start` on are that name, and the others leave it one.
 fn stands_at(words: &[String], start: usize, secret: &str) -> bool {
-    let (ahead, from) = words.split_at(start);
-    let mut rest = from.iter();
-    let glued = secret.len() >= GLUED && !secret.contains('_');
-    let is_it = secret.split('_').all(|part| {
-        rest.next().is_some_and(|word| {
-            is_word(word, part) || (glued && word.strip_suffix('S').unwrap_or(word).ends_with(part))
-        })
-    });
+    let (ahead, mut rest) = words.split_at(start);
+    for part in secret.split('_') {
+        let Some((word, behind)) = rest.split_first() else { return false };
+        let glued = secret.len() >= GLUED && part == secret;
+        if !is_word(word, part) && !(glued && word.strip_suffix('S').unwrap_or(word).ends_with(part)) {
+            return false;
+        }
+        rest = behind;
+    }
     // The working directory of a shell.
     let is_place = secret == "PWD" && ahead.is_empty();
-    let is_about = rest.any(|word| ABOUT.split(' ').any(|about| is_word(word, about)));
+    let is_about = || rest.iter().any(|word| ABOUT.split(' ').any(|about| is_word(word, about)));
     let counts =
         |(name, words): &(&str, &[&str])| *name == secret && ahead.iter().any(|word| words.contains(&word.as_str()));
-    is_it && !is_place && !is_about && !AHEAD.iter().any(counts)
+    !is_place && !AHEAD.iter().any(counts) && !is_about()
 }
 
 /// Whether it is that word, or its plural.
@@ -115,7 +116,7 @@ fn words(name: &str) -> Vec<String> {
 
 /// Whether this value of that name is a secret: by the name where it is neither a place for one nor a path, or by its looks.
 pub fn holds_secret(name: &str, value: &[u8]) -> bool {
-    !is_place(value) && (is_secret(name) && !PATH.is_match(value) || LOOKS.is_match(value))
+    (is_secret(name) && !PATH.is_match(value) || LOOKS.is_match(value)) && !is_place(value)
 }
 
 /// Whether the value stands for another, such as `$TOKEN` or `<your-token>`, whatever scheme of a header is in front.
