@@ -186,6 +186,7 @@ fn a_secret_is_shown_in_no_form() {
         // The end of it alone is shown, and its beginning.
         json!({"command": "sh", "args": printing("\"{\\\"$API_KEY\\\": 1, }\""), "env": {"API_KEY": secret}}),
         json!({"command": "sh", "args": printing("\"a $API_KEY\" >&2; echo"), "env": {"API_KEY": secret}}),
+        json!({"command": "python3", "args": ["-c", "import os; print({'k': os.environ['API_KEY']})"], "env": {"API_KEY": secret}}),
         json!({"command": "sh", "args": ["-c", printing("\"$1\"")[1], "sh", format!("--token={secret}")]}),
         json!({"command": "sh", "args": ["-c", printing("\"$2\"")[1], "sh", "--password", secret]}),
         json!({"command": "/nonexistent/server", "args": [format!("--token={secret}")]}),

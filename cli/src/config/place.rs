@@ -160,7 +160,7 @@ fn lock(file: &File) -> io::Result<()> {
     use rustix::fs::{FlockOperation, flock};
 
     /// How long somebody else may take, who has the same to do.
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const PATIENCE: Duration = Duration::from_secs(30);
     /// How long until the next look.
     const PAUSE: Duration = Duration::from_millis(5);
     let began = Instant::now();

@@ -1,5 +1,5 @@
-//! Hiding the secrets of an entry in a report of its server, whatever form they took on the way: quoted for a shell, escaped for a
-//! terminal or for JSON, in hexadecimal, or cut off.
+//! Hiding the secrets of an entry in a report of its server, whatever form they took on the way: as a literal or JSON where the server
+//! prints them so, quoted for a shell, escaped for a terminal, in hexadecimal, or cut off.
 
 use std::ffi::OsStr;
 
@@ -52,15 +52,18 @@ impl Veil {
         if value.len() < crate::secrets::SHORTEST {
             return;
         }
-        let inner = |quoted: String, quote: char| {
-            quoted.strip_prefix(quote).and_then(|text| text.strip_suffix(quote)).map(str::to_owned).unwrap_or(quoted)
-        };
-        let json = inner(Value::from(value).to_string(), '"');
-        let shell = inner(command_line(&[OsStr::new(value)]), '\'');
-        let escaped_json = escaped(json.as_bytes());
-        let texts =
-            [value.to_owned(), printable(value).into_owned(), escaped(value.as_bytes()), json, escaped_json, shell];
-        let texts = texts.into_iter().map(|text| (text, PIECE)).chain([(hex(value.as_bytes()), PIECE_IN_HEX)]);
+        let slashed = value.replace('\\', r"\\");
+        let json = Value::from(value).to_string();
+        // As servers print it: as it is, as JSON, as a literal in either quotes.
+        let printed = [value.to_owned(), json[1..json.len() - 1].to_owned(), slashed.replace('\'', r"\'"), slashed];
+        let shown = printed
+            .iter()
+            .map(String::as_bytes)
+            .flat_map(|bytes| [(escaped(bytes), PIECE), (hex(bytes), PIECE_IN_HEX)]);
+        let word = command_line(&[OsStr::new(value)]);
+        let word = word.strip_prefix('\'').and_then(|word| word.strip_suffix('\'')).unwrap_or(&word);
+        let texts = printed.iter().cloned().chain([printable(value).into_owned(), word.to_owned()]);
+        let texts: Vec<_> = texts.map(|text| (text, PIECE)).chain(shown).collect();
         for (text, least) in texts {
             if !self.forms.iter().any(|form| form.text == text) {
                 self.secrets.add_value(label, text.as_bytes());
@@ -138,14 +141,18 @@ mod tests {
             SECRET.to_owned(),
             escaped(SECRET.as_bytes()),
             escaped(json.as_bytes()),
+            hex(json.as_bytes()),
             json,
+            // As Python prints a text that has quotes of both kinds.
+            SECRET.replace('\\', r"\\").replace('\'', r"\'"),
+            hex(SECRET.replace('\\', r"\\").as_bytes()),
             hex(SECRET.as_bytes()),
             command_line(&[OsStr::new(SECRET)]),
             printable(SECRET).into_owned(),
         ];
         for form in forms {
             let hidden = veil().hide(&format!("61 {form} 62"));
-            assert!(hidden.trim_matches(|c| "612 '\"".contains(c)) == "[KEY]", "{form}: {hidden}");
+            assert!(hidden.trim_matches(|c| "6 12'\"".contains(c)) == "[KEY]", "{form}: {hidden}");
         }
         let header = Exposed { place: String::new(), value: "Bearer abcdef".to_owned(), remedy: Remedy::Elsewhere };
         assert_eq!(Veil::over(&[header]).hide("token abcdef"), "token [secret]");

@@ -75,7 +75,7 @@ fn stands_at(words: &[String], start: usize, secret: &str) -> bool {
     for part in secret.split('_') {
         let Some((word, behind)) = rest.split_first() else { return false };
         let glued = secret.len() >= GLUED && part == secret;
-        if !is_word(word, part) && !(glued && word.strip_suffix('S').unwrap_or(word).ends_with(part)) {
+        if !(is_word(word, part) || glued && word.strip_suffix('S').unwrap_or(word).ends_with(part)) {
             return false;
         }
         rest = behind;
