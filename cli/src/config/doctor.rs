@@ -164,7 +164,7 @@ fn tell(args: &DoctorArgs, patients: &[Patient], out: &mut impl Write) -> io::Re
             _ => (DIM, "skip"),
         };
         let what = match &patient.finding {
-            Finding::Skipped(why) => why.clone(),
+            Finding::Skipped(why) => patient.veil.hide(why),
             _ => patient.command().unwrap_or_default(),
         };
         writeln!(out, "{style}{word:<4}{style:#}  {:<20} {}", printable(&patient.entry.name), printable(&what))?;
@@ -179,7 +179,7 @@ fn tell(args: &DoctorArgs, patients: &[Patient], out: &mut impl Write) -> io::Re
         }
         for exposed in &patient.exposed {
             let told = format!("{} stands in the open: {}", exposed.place, exposed.advice());
-            writeln!(out, "      {WARN}warning{WARN:#}: {}", printable(&told))?;
+            writeln!(out, "      {WARN}warning{WARN:#}: {}", printable(&patient.veil.hide(&told)))?;
         }
     }
     let count = |verdict: &str| patients.iter().filter(|patient| patient.verdict() == verdict).count();

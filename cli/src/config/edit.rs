@@ -227,6 +227,29 @@ mod tests {
     }
 
     #[test]
+    fn whatever_stands_between_words_stays() {
+        let gaps = ["", " ", "\r\n\t", " /* a, b */ ", "/*,*/", " // x, [y]\n", "/**//***/"];
+        for (before, behind) in gaps.iter().flat_map(|before| gaps.map(|behind| (before, behind))) {
+            for args in [
+                format!("[{before}{behind}]"),
+                format!("[{before}\"a\"{behind}]"),
+                format!("[{before}\"--\"{behind},\"run\"{before}]"),
+                format!("[\"\"{before},{behind}]"),
+            ] {
+                for entry in [
+                    format!("\"command\":\"x\",{before}\"args\"{behind}:{args}"),
+                    format!("\"args\":{args}, \"command\":\"x\""),
+                    format!("\"args\"{behind}:{before}{args}{behind},{before}\"command\":\"x\"{behind}"),
+                ] {
+                    let text = format!("{{\"mcpServers\":{{\"s\":{{{entry}}}}}}}");
+                    let there = wrap(&text, "s", "linegate", &[]).expect("wrapped");
+                    assert_eq!(unwrap(&there, "s").as_ref(), Ok(&text), "{there}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_others_have_wrapped_is_unwrapped() {
         let text = r#"{"mcpServers": {"s": {"command": "uvx", "args": ["linegate", "run", "--observe", "--", "x", "run", "--"]}}}"#;
         assert_eq!(
