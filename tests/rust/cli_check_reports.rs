@@ -198,13 +198,14 @@ print("".join(page.words))
 fn a_saved_report_has_every_format_and_no_secret() {
     let folder = Folder::new("report");
     let server = Server::new(
-        "import os\nprint('settings', os.environ['WEATHER_API_KEY'], os.environ['GIVEN_TOKEN'], file=sys.stderr)",
+        "import os\nprint('settings', *map(os.environ.get, ['WEATHER_API_KEY', 'GIVEN_TOKEN', 'CACHE']), file=sys.stderr)",
         false,
         "sys.exit(3)",
     );
     let output = Command::new(linegate_bin())
-        .args(["check", "--only", "eof/at-once", "--env", "GIVEN_TOKEN=given-value", "--report", folder.text(), "--"])
-        .args(["python3", "-I"])
+        .args(["check", "--only", "eof/at-once", "--env", "GIVEN_TOKEN=given-value", "--report", folder.text()])
+        // Not by its name, but by its looks.
+        .args(["--env", "CACHE=redis://:given-value@host", "--", "python3", "-I"])
         .arg(server.path())
         .env("WEATHER_API_KEY", "inherited-value")
         .output()
@@ -213,7 +214,7 @@ fn a_saved_report_has_every_format_and_no_secret() {
     for name in ["report.txt", "report.json", "report.junit.xml", "report.sarif", "report.github.txt", "report.html"] {
         assert!(!folder.read(name).is_empty(), "{name}");
     }
-    assert_eq!(folder.read("eof.at-once.stderr"), "settings [WEATHER_API_KEY] [GIVEN_TOKEN]\n");
+    assert_eq!(folder.read("eof.at-once.stderr"), "settings [WEATHER_API_KEY] [GIVEN_TOKEN] [CACHE]\n");
     assert!(folder.read("report.txt").contains("GIVEN_TOKEN=\"$GIVEN_TOKEN\""));
     for entry in fs::read_dir(&folder.0).expect("read") {
         let bytes = fs::read(entry.expect("an entry").path()).expect("read");

@@ -19,7 +19,7 @@ use super::judge::{self, Ends};
 use super::outcome::{Dirt, Malformed, Outcome};
 use super::past::{Act, Conditions, Run, Step};
 use super::setup::{Folder, Server, Setup, marker_of};
-use crate::secrets::is_secret;
+use crate::secrets::holds_secret;
 
 /// The version of the file.
 const VERSION: u64 = 1;
@@ -27,7 +27,8 @@ const VERSION: u64 = 1;
 /// The file of one run.
 pub fn document(setup: &Setup, outcome: &Outcome, run: &Run) -> Value {
     let variables = |pairs: &[(String, String)]| -> Map<String, Value> {
-        let told = |name: &str, value: &str| if is_secret(name) { Value::Null } else { value.into() };
+        let told =
+            |name: &str, value: &str| if holds_secret(name, value.as_bytes()) { Value::Null } else { value.into() };
         pairs.iter().map(|(name, value)| (name.clone(), told(name, value))).collect()
     };
     let command = match &setup.server {

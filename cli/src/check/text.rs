@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 
 use super::past::Conditions;
-use crate::secrets::is_secret;
+use crate::secrets::holds_secret;
 
 /// Printable ASCII as it is, everything else as an escape, so that nothing can move a terminal's cursor.
 pub fn escaped(bytes: &[u8]) -> String {
@@ -43,7 +43,7 @@ pub fn pipeline(
     let unset: Vec<_> = conditions.unset.iter().chain(unset).collect();
     let is_broken = |name: &str| conditions.broken.iter().any(|(broken, _)| broken == name);
     let given = conditions.env.iter().chain(env).filter(|(name, _)| !is_broken(name));
-    let given: Vec<_> = given.map(|(name, value)| (name, value, is_secret(name))).collect();
+    let given: Vec<_> = given.map(|(name, value)| (name, value, holds_secret(name, value.as_bytes()))).collect();
     let bogus = conditions.broken.iter().filter_map(|(name, value)| Some((name, value.as_ref()?, false)));
     if conditions.bare
         || !unset.is_empty()

@@ -64,7 +64,7 @@ fn pattern(text: &str) -> Regex {
 }
 
 /// Whether what has this name, such as a variable, is a secret.
-pub fn is_secret(name: &str) -> bool {
+fn is_secret(name: &str) -> bool {
     let words = words(name);
     (0..words.len()).any(|start| NAMES.split(' ').any(|secret| stands_at(&words, start, secret)))
 }
