@@ -76,8 +76,9 @@ impl Variable {
                 let because =
                     |why: &str| format!("cannot take the value of {} from {}: {why}", self.name, path.display());
                 let mut bytes = Vec::new();
+                // With the line end, and one byte more that says that there are more.
                 File::open(path)
-                    .and_then(|file| file.take(LONGEST + 2).read_to_end(&mut bytes))
+                    .and_then(|file| file.take(LONGEST + 3).read_to_end(&mut bytes))
                     .map_err(|error| because(&error.to_string()))?;
                 if bytes.last() == Some(&b'\n') {
                     bytes.pop();

@@ -68,6 +68,23 @@ impl Secrets {
         self.values.is_empty() && self.patterns.is_empty()
     }
 
+    /// Whether there are patterns: what they match may depend on every byte of a line.
+    pub const fn has_patterns(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+
+    /// How many of the bytes can't be a part of a value that goes on behind them. Says nothing of patterns.
+    pub fn certain(&self, bytes: &[u8]) -> usize {
+        let begun = |at: &usize| {
+            let end = bytes.get(*at..).unwrap_or_default();
+            self.values.iter().any(|(_, value)| end.len() < value.len() && value.starts_with(end))
+        };
+        let longest = self.values.first().map_or(0, |(_, value)| value.len());
+        let end = (bytes.len().saturating_sub(longest)..bytes.len()).find(begun).unwrap_or(bytes.len());
+        let places = self.places(bytes);
+        places.iter().find(|(place, _)| place.start < end && end < place.end).map_or(end, |(place, _)| place.start)
+    }
+
     /// The places to mask and what to show there, from left to right, none touching the next.
     pub fn places(&self, bytes: &[u8]) -> Vec<(Range<usize>, &str)> {
         let mut places: Vec<(Range<usize>, &str)> = Vec::new();
@@ -180,6 +197,17 @@ mod tests {
         let secrets = secrets(&["sk-[a-z0-9]+", r"token=\S+", "x*"]);
         assert_eq!(secrets.masked(b"sk-abc9 token=s3cret-1! xx"), b"[masked] [masked] [masked]");
         assert_eq!(secrets.masked(b"sk- \xfftoken="), b"sk- \xfftoken=");
+    }
+
+    #[test]
+    fn what_may_go_on_as_a_value_is_not_certain() {
+        let secrets = secrets(&[]);
+        assert_eq!(secrets.certain(b"Visit https://x/y: "), 19);
+        assert_eq!(secrets.certain(b"the key is"), 9);
+        assert_eq!(secrets.certain(b"key s3cret-1"), 4);
+        assert_eq!(secrets.certain(b"key s3cret-1-longer"), 19);
+        assert_eq!(secrets.certain(b"key s3cret-1-longe."), 19);
+        assert_eq!(secrets.certain(b""), 0);
     }
 
     #[test]

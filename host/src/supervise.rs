@@ -13,6 +13,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, WaitId, WaitIdOptions};
 
+mod watch;
+
+pub use watch::ExitWatch;
+use watch::has_ended;
+
 /// How long what the leader left of its group may take to end by itself: it may have seen the same end of input.
 const GRACE: Duration = Duration::from_millis(100);
 
@@ -133,6 +138,13 @@ impl Supervised {
         }
     }
 
+    /// Lets a group that was stopped go on (SIGCONT), so that it can take the signals that it was sent meanwhile.
+    pub fn resume(&self) {
+        if self.ended.is_none() {
+            let _ = rustix::process::kill_process_group(self.group, rustix::process::Signal::CONT);
+        }
+    }
+
     /// Something to wait on in another thread.
     #[must_use]
     pub fn exit_watch(&self) -> ExitWatch {
@@ -241,26 +253,6 @@ impl Drop for Supervised {
     }
 }
 
-/// Waits for the end of a server's leader without reaping it, so that its group can still be signalled safely.
-#[derive(Clone, Copy, Debug)]
-pub struct ExitWatch(Pid);
-
-impl ExitWatch {
-    /// Returns when the leader has ended.
-    pub fn wait(self) {
-        while !has_ended(self.0, WaitIdOptions::empty()) {}
-    }
-}
-
-/// Whether the child has ended; an error means that it is no longer there to wait for.
-fn has_ended(pid: Pid, options: WaitIdOptions) -> bool {
-    match rustix::process::waitid(WaitId::Pid(pid), options | WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
-        Ok(status) => status.is_some(),
-        Err(rustix::io::Errno::INTR) => false,
-        Err(_) => true,
-    }
-}
-
 /// Whether the group has processes, after those that have ended and are ours to reap were reaped.
 fn group_lives(group: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG;
@@ -276,6 +268,18 @@ fn group_lives(group: Pid) -> bool {
 pub fn adopt_orphans() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Whether this process ignores the signal of that number, as one under `nohup` does SIGHUP. A supervisor that then handled it
+/// would undo what whoever started it wanted.
+#[must_use]
+#[allow(unsafe_code)]
+pub fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all zeros are a value of this plain C structure.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: without a new action nothing is changed, and the old one is written into a structure of ours.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
+    asked == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
 /// An exit status as a shell gives it on: the code, or 128 and the signal's number.
@@ -335,6 +339,14 @@ mod tests {
         let orphan = Pid::from_raw(orphan).expect("a process");
         assert_eq!(ended.how, How::Exited);
         assert!(rustix::process::test_kill_process(orphan).is_err());
+    }
+
+    #[test]
+    fn a_signal_is_ignored_or_not() {
+        // Rust's own start sees to the first.
+        assert!(is_ignored(libc::SIGPIPE));
+        assert!(!is_ignored(libc::SIGUSR2));
+        assert!(!is_ignored(-1));
     }
 
     #[test]

@@ -350,7 +350,7 @@ fn a_client_that_stops_reading_ends_the_session() {
     // Its stdin stays open.
     let outcome = running.wait();
     assert_eq!(outcome.code, Some(143));
-    assert_eq!(outcome.stderr, "");
+    assert!(outcome.stderr.contains("as the client reads no more (--close-wait)"), "{}", outcome.stderr);
 }
 
 #[test]

@@ -46,8 +46,8 @@ fn variables_come_from_the_command_line_from_files_and_from_outside() {
     for (content, value) in [
         (&b"from a file\n"[..], "from a file"),
         (b"from a file", "from a file"),
-        (b"dos\r\n", "dos"),
-        (b" two \n\n", " two \n"),
+        (b"from dos\r\n", "from dos"),
+        (b" two ends \n\n", " two ends \n"),
         (b"", ""),
     ] {
         fs::write(&file, content).expect("written");
@@ -66,13 +66,17 @@ fn what_is_no_variable_stops_the_start() {
     let (nul, long) = (scratch("nul"), scratch("long"));
     fs::write(&nul, b"a\0b").expect("written");
     fs::write(&long, vec![b'x'; (64 << 10) + 1]).expect("written");
-    let (nul, long) = (format!("A=file:{}", path_of(&nul)), format!("A=file:{}", path_of(&long)));
+    // As many as there may be, a line end, and more.
+    let more = scratch("more");
+    fs::write(&more, [vec![b'x'; 64 << 10], b"\r\nmore".to_vec()].concat()).expect("written");
+    let [nul, long, more] = [nul, long, more].map(|path| format!("A=file:{}", path_of(&path)));
     let started = scratch("started");
     for (given, hint) in [
         ("A=file:/nonexistent/secret", "cannot take the value of A from /nonexistent/secret"),
         ("A=file:/", "cannot take the value of A from /"),
         (&nul, "NUL"),
         (&long, "more than 65536 bytes"),
+        (&more, "more than 65536 bytes"),
         ("A=file:", "give a path behind file:"),
         ("=x", "give NAME=VALUE"),
         ("LINEGATE_NOT_SET", "LINEGATE_NOT_SET is to be passed on"),
@@ -133,6 +137,103 @@ fn secrets_are_masked_where_a_bad_line_is_shown() {
     let script = r#"printf %s "x ${API_TOKEN%????}"; sleep 0.2; printf '%s\n' "${API_TOKEN#????????}""#;
     let outcome = shell(&[("API_TOKEN", "inherited-42")], &[], script);
     assert!(outcome.stderr.contains("The line: x [API_TOKEN]\n"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_pattern_is_matched_in_a_line_without_its_end() {
+    let options = ["--mask", "password=.*$", "--mask", "token=[^ ]+"];
+    let script = r"printf 'login password=hunter2xyz\nlogin password=hunter2xyz\r\na token=abc\nsecond line\n' >&2";
+    let outcome = shell(&[], &options, script);
+    assert_eq!(outcome.stderr, "login [masked]\nlogin [masked]\r\na [masked]\nsecond line\n");
+}
+
+#[test]
+fn a_bad_line_is_shown_when_it_is_certain_what_a_pattern_matches() {
+    let options = ["--mask", r"password=\S+;"];
+    let outcome = shell(&[], &options, "printf 'connect password=hunter2xyz'; sleep 0.1; echo '; ok'; cat >/dev/null");
+    assert!(outcome.stderr.contains("The line: connect [masked] ok\n"), "{}", outcome.stderr);
+    // It is not waited for for ever.
+    let script = "printf 'connect password=hunter2xyz'; sleep 2; echo '; ok'";
+    let mut running = Running::start(&[&["run"][..], &options, &["--", "sh", "-c", script]].concat());
+    running.send("");
+    let outcome = running.wait();
+    assert!(outcome.stderr.contains("The line: not shown, for it has not ended"), "{}", outcome.stderr);
+    assert!(!outcome.stderr.contains("hunter2"), "{}", outcome.stderr);
+    // The end of the stream is the end of its last line.
+    let outcome = shell(&[], &options, "printf 'the password=hunter2xyz; is'");
+    assert!(outcome.stderr.contains("The line: the [masked] is\n"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_value_from_a_file_that_is_too_short_to_be_masked_is_told() {
+    let file = scratch("pin");
+    let option = format!("PIN=file:{}", path_of(&file));
+    for (content, told) in [("1234\n", true), ("12345\n", true), ("123456\n", false), ("", false)] {
+        fs::write(&file, content).expect("written");
+        let outcome = shell(&[], &["--env", &option], "exit 0");
+        let expected =
+            "linegate: the value of PIN is shorter than 6 bytes, and is not masked: it would stand in innocent words\n";
+        assert_eq!(outcome.stderr, if told { expected } else { "" }, "{content}");
+    }
+}
+
+#[test]
+fn a_prompt_is_passed_on_while_its_line_waits() {
+    let script = "printf 'Visit https://x/y: ' >&2; sleep 20; echo >&2";
+    let started = Instant::now();
+    let mut child = Command::new(support::linegate_bin())
+        .args(["run", "--", "sh", "-c", script])
+        .env("API_TOKEN", "inherited-42")
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("linegate starts");
+    let mut prompt = [0; 19];
+    std::io::Read::read_exact(child.stderr.as_mut().expect("a pipe"), &mut prompt).expect("read");
+    assert_eq!(&prompt, b"Visit https://x/y: ");
+    assert!(started.elapsed() < Duration::from_secs(10));
+    let killed = Command::new("kill").arg(child.id().to_string()).status();
+    assert!(killed.expect("kill starts").success());
+    child.wait().expect("ended");
+}
+
+fn fifo() -> std::path::PathBuf {
+    let path = scratch("fifo");
+    assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo starts").success());
+    path
+}
+
+#[test]
+fn an_audit_that_nobody_reads_stops_neither_the_start_nor_a_line() {
+    let path = fifo();
+    let options = ["run", "--revision", "jsonrpc", "--on-reject", "continue", "--audit", path_of(&path), "--", "cat"];
+    let mut running = Running::start_unread(&options);
+    let mut lines = BufReader::new(running.child.stdout.take().expect("a pipe")).lines();
+    let mut answer = || lines.next().expect("a line").expect("read");
+    running.send(REFUSED);
+    assert!(answer().contains("\"id\":41"));
+    // Whoever comes later finds what there was.
+    let mut records = BufReader::new(fs::File::open(&path).expect("opened"));
+    let mut record = String::new();
+    records.read_line(&mut record).expect("read");
+    assert!(record.contains("\"code\":214"), "{record}");
+    // More than a pipe holds.
+    running.send(NOISE.repeat(800));
+    running.send(PING);
+    assert!(std::iter::repeat_with(answer).take(50).any(|line| line == PING.trim_end()));
+    let outcome = running.finish();
+    assert_eq!(outcome.stderr.matches("the audit file can't be written").count(), 1);
+    assert_eq!(outcome.code, Some(0));
+}
+
+#[test]
+fn a_stderr_in_a_pipe_that_nobody_reads_stops_nothing() {
+    let path = fifo();
+    let script = format!("head -c 300000 /dev/zero | tr '\\0' '\\n' >&2; echo '{NOTE}'");
+    let outcome = shell(&[], &["--stderr", path_of(&path)], &script);
+    assert_eq!((outcome.code, outcome.lines()), (Some(0), vec![NOTE]));
+    assert_eq!(outcome.stderr.matches("can't be written").count(), 1, "{}", outcome.stderr);
 }
 
 #[test]
@@ -344,6 +445,8 @@ fn observing_and_refusing_exclude_each_other() {
         (&["--stderr-older", "101", "--stderr", "x"], "0..=100"),
         (&["--stderr-age", "0", "--stderr", "x"], "days up to 3650"),
         (&["--stderr", "/nonexistent/log"], "cannot keep the server's stderr"),
+        (&["--stderr", "-"], "standard output is the protocol's"),
+        (&["--audit", "-"], "standard output is the protocol's"),
         (&["--mask", "("], "unclosed group"),
         (&["--mask", "x*"], "it matches where nothing is"),
     ] {

@@ -10,7 +10,7 @@ use linegate::{Policy, Revision};
 use super::Allow;
 #[cfg(unix)]
 use super::values::pattern;
-use super::values::{days, max_frame, revisions, seconds};
+use super::values::{days, file, max_frame, revisions, seconds};
 #[cfg(unix)]
 use crate::environment::Variable;
 
@@ -32,7 +32,7 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "on_reject")]
     pub observe: bool,
     /// Append one JSON object for each refusal to this file; never the refused bytes.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub audit: Option<PathBuf>,
     /// Tell at the end how many lines were accepted and refused, even if none was refused. SIGUSR1 tells it at any time.
     #[arg(long)]
@@ -48,7 +48,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub clean_env: bool,
     /// Keep the server's stderr in this file, in place of passing it on.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub stderr: Option<PathBuf>,
     /// Bytes of that file, 1024 and more; the next lines go into a new one, and this one becomes FILE.1.
     #[arg(long, value_name = "BYTES", default_value = "10485760", requires = "stderr", value_parser = clap::value_parser!(u64).range(1024..), allow_negative_numbers = true)]
@@ -59,11 +59,11 @@ pub struct RunArgs {
     /// How many days one file is written, and how long it is kept after it was written last; 0.5 is twelve hours.
     #[arg(long, value_name = "DAYS", default_value = "30", requires = "stderr", value_parser = days, allow_negative_numbers = true)]
     pub stderr_age: Duration,
-    /// Mask what this regular expression (of the Rust crate regex) matches within a line of the server's stderr, wherever it goes;
-    /// may be given several times.
+    /// Mask what this regular expression (of the Rust crate regex) matches within a line of the server's stderr, without its line end,
+    /// wherever it goes; may be given several times.
     ///
-    /// The values of variables whose names look secret (KEY, TOKEN, SECRET, PASSWORD, AUTH and the like; 6 bytes and more), and
-    /// those from files, are masked anyway.
+    /// The values of variables whose names look secret (KEY, TOKEN, SECRET, PASSWORD, AUTH and the like), and those from files,
+    /// are masked anyway, where they have 6 bytes and more.
     #[cfg(unix)]
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub mask: Vec<regex::bytes::Regex>,
@@ -74,6 +74,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "S", default_value = "0", value_parser = seconds, allow_negative_numbers = true)]
     pub answer_wait: Duration,
     /// How long the server may take to end after its input was closed, in seconds; then it gets SIGTERM.
+    ///
+    /// The time in which the client takes nothing doesn't count, here and for the two others.
     ///
     /// A server that starts slowly on a busy machine has not read its input yet, and must not be ended before it has. A
     /// client that is in a hurry sends SIGTERM itself, and that is passed on at once.

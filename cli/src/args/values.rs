@@ -1,8 +1,9 @@
 //! How the values of options are read: what is right, and what is said of the rest.
 
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use linegate::{Direction, MAX_METHOD, Profile, Revision};
 
 /// A parser of names out of a closed list, so that a wrong name is answered with the right ones.
@@ -58,6 +59,17 @@ pub fn days(given: &str) -> Result<Duration, String> {
         .filter(|seconds| (1.0..=315_360_000.0).contains(seconds))
         .map(Duration::from_secs_f64)
         .ok_or_else(|| "give days up to 3650, such as 7 or 0.5".to_owned())
+}
+
+/// A file that is written beside the protocol.
+pub fn file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|given| {
+        if given == Path::new("-") {
+            Err("standard output is the protocol's; give a file, such as /dev/stderr")
+        } else {
+            Ok(given)
+        }
+    })
 }
 
 #[cfg(unix)]

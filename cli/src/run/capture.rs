@@ -4,17 +4,26 @@
 //! is kept. What has not been written for too long is removed when a session starts and whenever the files move on.
 //!
 //! Sessions may share a file: each line is one write at its end, one session at a time moves the files, and the others find the new
-//! one by themselves. Nothing here stops a session: what can't be kept is told once, and lost.
+//! one by themselves. Nothing here stops a session: files that can't be moved go on growing, and what can't be kept is told once,
+//! and lost.
 
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::fs::{self, File, Metadata, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
+use super::append;
 use crate::tell::tell;
+
+/// Who may read and write a file.
+const OWNER_ONLY: u32 = 0o600;
+/// How long who reads a pipe is waited for, until that was in vain once.
+const READER: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// How much is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,17 +42,24 @@ pub struct Capture {
     path: PathBuf,
     bounds: Bounds,
     file: File,
+    /// Whether lines were lost.
     failed: bool,
+    /// Whether the files could not be moved.
+    stuck: bool,
+    /// Whether the file ends within a line that could not be written whole.
+    torn: bool,
 }
 
 impl Capture {
-    /// Opens the file, or makes it, readable by its owner alone.
+    /// Opens the file, or makes it, readable by its owner alone. One that others may read is closed to them.
     ///
     /// # Errors
     ///
     /// It can't be opened.
     pub fn open(path: &Path, bounds: Bounds) -> io::Result<Self> {
-        let mut capture = Self { path: path.to_owned(), bounds, file: append_to(path)?, failed: false };
+        let file = append::open(path, OWNER_ONLY)?;
+        let mut capture = Self { path: path.to_owned(), bounds, file, failed: false, stuck: false, torn: false };
+        capture.close_to_others();
         capture.turn(SystemTime::now(), 0)?;
         capture.remove_old(SystemTime::now());
         Ok(capture)
@@ -60,16 +76,56 @@ impl Capture {
         }
     }
 
+    fn close_to_others(&self) {
+        let Ok(found) = self.file.metadata() else { return };
+        if found.is_file() && found.mode() & !OWNER_ONLY & 0o777 != 0 {
+            let closed = self.file.set_permissions(Permissions::from_mode(found.mode() & OWNER_ONLY));
+            if let Err(error) = closed {
+                tell(format_args!("{} stays open to others than its owner: {error}", self.path.display()));
+            }
+        }
+    }
+
     fn keep(&mut self, mut lines: &[u8], now: SystemTime) -> io::Result<()> {
         while !lines.is_empty() {
             let first = lines.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |at| at + 1);
             let room = self.turn(now, first as u64)?;
             let part = lines_within(lines, room);
             let (now, later) = lines.split_at(part);
-            self.file.write_all(now)?;
+            self.write(now)?;
             lines = later;
         }
         Ok(())
+    }
+
+    /// Writes lines. A line that the one before was torn off from does not go on behind it.
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        let apart;
+        let mut rest = lines;
+        if self.torn {
+            apart = [b"\n", lines].concat();
+            rest = &apart;
+        }
+        while !rest.is_empty() {
+            match rustix::io::write(&self.file, rest) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(len) => {
+                    self.torn = rest.get(len - 1).is_some_and(|last| *last != b'\n');
+                    rest = rest.get(len..).unwrap_or_default();
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) if !self.failed && self.has_room_in_time() => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        // The end of the stream is one of its last line too.
+        self.torn = false;
+        Ok(())
+    }
+
+    fn has_room_in_time(&self) -> bool {
+        let mut room = [PollFd::new(&self.file, PollFlags::OUT)];
+        rustix::io::retry_on_intr(|| poll(&mut room, Some(&READER))).is_ok_and(|ready| ready > 0)
     }
 
     /// Moves the files on if it is time or the current one has no room for so many bytes, and gives the room in it.
@@ -81,7 +137,10 @@ impl Capture {
                 return Ok(u64::MAX);
             }
             if !is_at(&current, &self.path) {
-                self.file = append_to(&self.path)?;
+                match append::open(&self.path, OWNER_ONLY) {
+                    Ok(file) => (self.file, self.stuck) = (file, false),
+                    Err(error) => return Ok(self.go_on(&error)),
+                }
                 continue;
             }
             let room = self.bounds.size.saturating_sub(current.len());
@@ -89,14 +148,35 @@ impl Capture {
             if current.len() == 0 || (!old && bytes <= room) {
                 return Ok(room);
             }
-            flock(&self.file, FlockOperation::LockExclusive)?;
-            // Another session may have been faster.
-            if is_at(&self.file.metadata()?, &self.path) {
-                self.move_on()?;
-                self.remove_old(now);
+            if self.stuck {
+                return Ok(u64::MAX);
             }
-            self.file = append_to(&self.path)?;
+            match self.next(now) {
+                Ok(file) => (self.file, self.stuck) = (file, false),
+                Err(error) => return Ok(self.go_on(&error)),
+            }
         }
+    }
+
+    /// Moves the files on, unless another session was faster, and opens the next one.
+    fn next(&self, now: SystemTime) -> io::Result<File> {
+        flock(&self.file, FlockOperation::LockExclusive)?;
+        let moved = if is_at(&self.file.metadata()?, &self.path) { self.move_on() } else { Ok(()) };
+        if moved.is_ok() {
+            self.remove_old(now);
+        }
+        // Of the file, which others may have to move.
+        let _ = flock(&self.file, FlockOperation::Unlock);
+        moved.and_then(|()| append::open(&self.path, OWNER_ONLY))
+    }
+
+    /// Takes the open file for as large as it likes to be: better that than to lose what comes.
+    fn go_on(&mut self, error: &io::Error) -> u64 {
+        if !std::mem::replace(&mut self.stuck, true) {
+            let path = self.path.display();
+            tell(format_args!("{path} can't make room for a new file, and goes on beyond its bounds: {error}"));
+        }
+        u64::MAX
     }
 
     fn move_on(&self) -> io::Result<()> {
@@ -127,10 +207,6 @@ impl Capture {
         name.push(format!(".{number}"));
         name.into()
     }
-}
-
-fn append_to(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).mode(0o600).open(path)
 }
 
 /// Whether the file is still the one at that path.
@@ -212,6 +288,62 @@ mod tests {
         capture.keep(b"three\n", SystemTime::now()).expect("kept");
         // The one that was turned is too old for that bound too.
         assert_eq!(files(folder.path()), named(&[("log", "three\n")]));
+    }
+
+    #[test]
+    fn a_file_that_can_not_be_moved_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // Nothing can take this one's place.
+        fs::create_dir_all(folder.path().join("log.1").join("full")).expect("made");
+        let mut capture = open(folder.path(), 4, 1);
+        for line in ["one\n", "two\n", "three\n"] {
+            capture.take(line.as_bytes());
+        }
+        let text = || fs::read_to_string(folder.path().join("log")).expect("text");
+        assert_eq!((text().as_str(), capture.failed), ("one\ntwo\nthree\n", false));
+        // Another session has made room.
+        fs::remove_dir_all(folder.path().join("log.1")).expect("removed");
+        fs::rename(folder.path().join("log"), folder.path().join("log.1")).expect("moved");
+        for line in ["four\n", "five\n"] {
+            capture.take(line.as_bytes());
+        }
+        assert_eq!(text(), "five\n");
+    }
+
+    #[test]
+    fn a_file_that_has_no_successor_goes_on() {
+        let outer = tempfile::tempdir().expect("a folder");
+        let folder = outer.path().join("inner");
+        fs::create_dir(&folder).expect("made");
+        let mut capture = open(&folder, 4, 1);
+        capture.take(b"one\n");
+        fs::rename(&folder, outer.path().join("away")).expect("moved");
+        capture.take(b"two\nthree\n");
+        let text = fs::read_to_string(outer.path().join("away").join("log")).expect("text");
+        assert_eq!((text.as_str(), capture.failed), ("one\ntwo\nthree\n", false));
+    }
+
+    #[test]
+    fn a_line_is_not_glued_to_one_that_was_torn() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut capture = open(folder.path(), 100, 1);
+        capture.take(b"on");
+        capture.torn = true;
+        capture.take(b"two\n");
+        capture.take(b"three\n");
+        assert_eq!(files(folder.path()), named(&[("log", "on\ntwo\nthree\n")]));
+    }
+
+    #[test]
+    fn a_file_is_closed_to_others() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("log");
+        fs::write(&path, "before\n").expect("written");
+        for (before, after) in [(0o644, 0o600), (0o666, 0o600), (0o700, 0o600), (0o600, 0o600)] {
+            fs::set_permissions(&path, Permissions::from_mode(before)).expect("set");
+            open(folder.path(), 100, 1).take(b"x\n");
+            assert_eq!(fs::metadata(&path).expect("there").mode() & 0o777, after, "{before:o}");
+        }
     }
 
     #[test]

@@ -6,12 +6,13 @@
 
 use std::io::{self, PipeReader};
 use std::process::ChildStdin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use linegate::{Direction, Event as Verdict, Gate, REPLY_LEN, Refusal};
 use linegate_host::HeapStorage;
 
-use super::shared::{Event, Shared};
+use super::clock::Allowance;
+use super::shared::{Event, Over, Shared};
 use super::wire::{self, Halt, Input, Lines, PIECE};
 use crate::position::Position;
 use crate::tell::tell;
@@ -21,7 +22,7 @@ const FROM: Direction = Direction::FromClient;
 /// How long one look for answers lies behind the other.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What a server is given time for when the client is gone.
+/// What a server is given time for when the client is gone. The time in which the client takes nothing doesn't count.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// To answer what it was asked before it sees the end of input.
@@ -35,7 +36,8 @@ pub struct Patience {
 pub fn pump(shared: &Shared, gate: Gate<HeapStorage>, server: ChildStdin, off: &PipeReader, patience: Patience) {
     let mut pump = Pump { shared, server, off, patience, position: Position::default(), lines: Lines::default() };
     let end = match pump.run(gate) {
-        Ok(()) | Err(Halt::Gone | Halt::CalledOff) => Event::InputEnded,
+        Ok(()) | Err(Halt::CalledOff) => Event::Over(Over::Input),
+        Err(Halt::Gone) => Event::Over(Over::Deaf),
         Err(Halt::Stuck) => Event::Stuck,
     };
     drop(pump);
@@ -58,10 +60,10 @@ impl Pump<'_> {
         let stdin = io::stdin();
         let mut piece = vec![0; PIECE];
         let end = loop {
-            match wire::read(&stdin, self.off, false, &mut piece) {
+            match wire::read(&stdin, self.off, false, None, &mut piece) {
                 Ok(Input::Bytes(bytes)) => self.judge(&mut gate, bytes)?,
                 Ok(Input::End) => break Ok(()),
-                Ok(Input::CalledOff) => return Err(Halt::CalledOff),
+                Ok(Input::CalledOff | Input::Nothing) => return Err(Halt::CalledOff),
                 Err(error) => break Err(error),
             }
         };
@@ -77,8 +79,9 @@ impl Pump<'_> {
 
     /// Holds the end of input back from a server that would drop what it was asked.
     fn wait_for_answers(&self) {
-        let deadline = Instant::now() + self.patience.answers;
-        while self.shared.owes_answers() && Instant::now() < deadline && !wire::pause(self.off, LOOK) {}
+        let stalls = &self.shared.to_client.stalls;
+        let allowance = Allowance::standing(self.patience.answers, stalls);
+        while self.shared.owes_answers() && !allowance.left(stalls).is_zero() && !wire::pause(self.off, LOOK) {}
     }
 
     fn judge(&mut self, gate: &mut Gate<HeapStorage>, piece: &[u8]) -> Result<(), Halt> {
@@ -97,7 +100,7 @@ impl Pump<'_> {
                     }
                 }
                 Verdict::Refused(refusal) if self.shared.observing => {
-                    self.shared.report.refused(FROM, &refusal, offset, None, false);
+                    self.shared.report.refused(FROM, &refusal, offset, false);
                 }
                 Verdict::Refused(refusal) => {
                     // What was accepted before is the server's, whatever this refusal means for the session.
@@ -114,7 +117,7 @@ impl Pump<'_> {
             }
         }
         if self.shared.observing {
-            return wire::write_to_server(&self.server, piece, io::stdin(), self.off, self.patience.closed);
+            return self.write(piece);
         }
         self.flush()
     }
@@ -128,9 +131,9 @@ impl Pump<'_> {
             && let Ok(len) = refusal.write_reply(&mut reply)
             && self.shared.to_client.write(reply.get(..len).unwrap_or_default()).is_err()
         {
-            self.shared.send(Event::ClientGone);
+            self.shared.send(Event::Over(Over::ClientGone));
         }
-        self.shared.report.refused(FROM, refusal, offset, None, ends);
+        self.shared.report.refused(FROM, refusal, offset, ends);
         ends
     }
 
@@ -138,8 +141,13 @@ impl Pump<'_> {
         if self.shared.ended() {
             return Err(Halt::CalledOff);
         }
-        wire::write_to_server(&self.server, self.lines.bytes(), io::stdin(), self.off, self.patience.closed)?;
+        self.write(self.lines.bytes())?;
         self.lines.clear();
         Ok(())
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), Halt> {
+        let stalls = &self.shared.to_client.stalls;
+        wire::write_to_server(&self.server, bytes, io::stdin(), self.off, self.patience.closed, stalls)
     }
 }

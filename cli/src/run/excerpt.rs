@@ -33,9 +33,9 @@ impl Excerpt {
         self.head.extend_from_slice(consumed.get(..room).unwrap_or_default());
     }
 
-    /// The line around its fault at `at`, escaped and without `secrets`. `piece` is what follows the bytes noted so far.
-    pub fn show(&self, at: usize, piece: &[u8], secrets: &Secrets) -> String {
-        let line = piece.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    /// The line around its fault at `at`. `piece` is what follows the bytes noted so far.
+    pub fn around(&self, at: usize, piece: &[u8]) -> Part {
+        let (line, ended) = line_of(piece);
         let byte = |place: usize| match place.checked_sub(self.passed) {
             Some(place) => line.get(place),
             None => self.head.get(place),
@@ -47,9 +47,77 @@ impl Excerpt {
         }
         let before = (0..from).rev().take(REACH).take_while(|place| byte(*place).is_some()).count();
         let known: Vec<u8> = (from - before..from + SHOWN + REACH).map_while(byte).copied().collect();
-        let ahead = if from > 0 { "…" } else { "" };
-        format!("{ahead}{}", masked(&known, before, secrets))
+        // What was not kept is between these bytes and those to come.
+        let torn = from - before + known.len() < self.passed + line.len();
+        Part { wanted: before + SHOWN + REACH, known, before, ahead: from > 0, ended: ended && !torn, torn }
     }
+}
+
+/// The bytes of a bad line that are looked at, in order to show some of them.
+#[derive(Debug)]
+pub struct Part {
+    known: Vec<u8>,
+    /// How many of them stand before those that are shown.
+    before: usize,
+    /// Whether the line begins before what is shown.
+    ahead: bool,
+    /// How many there may be.
+    wanted: usize,
+    /// Whether the line is known to its end.
+    ended: bool,
+    /// Whether what follows is not to be had.
+    torn: bool,
+}
+
+impl Part {
+    /// Takes what comes next in the stream.
+    pub fn extend(&mut self, piece: &[u8]) {
+        if self.ended || self.torn {
+            return;
+        }
+        let (line, ended) = line_of(piece);
+        let room = self.wanted.saturating_sub(self.known.len());
+        self.torn = line.len() > room;
+        self.ended = ended && !self.torn;
+        self.known.extend_from_slice(line.get(..room.min(line.len())).unwrap_or_default());
+    }
+
+    /// Nothing more comes.
+    pub const fn end(&mut self) {
+        self.ended = !self.torn;
+    }
+
+    /// Whether it is certain which of the bytes are a secret. Of a value its beginning tells; what a pattern matches is known only at
+    /// the line's end, or as far behind what is shown as is looked.
+    pub fn is_certain(&self, secrets: &Secrets) -> bool {
+        !secrets.has_patterns() || self.ended || self.known.len() >= self.wanted
+    }
+
+    /// Whether it never will be.
+    pub const fn is_lost(&self) -> bool {
+        self.torn && self.known.len() < self.wanted
+    }
+
+    /// What is shown, escaped and without `secrets`.
+    pub fn show(&self, secrets: &Secrets) -> String {
+        if !self.is_certain(secrets) {
+            return "not shown, for it has not ended and what --mask matches may go on".to_owned();
+        }
+        let line = match self.known.strip_suffix(b"\r") {
+            Some(line) if self.ended => line,
+            _ => &self.known,
+        };
+        let ahead = if self.ahead { "…" } else { "" };
+        format!("{ahead}{}", masked(line, self.before, secrets))
+    }
+}
+
+/// The rest of the line that goes on there, and whether it ends there.
+fn line_of(piece: &[u8]) -> (&[u8], bool) {
+    piece
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .map_or((piece, false), |end| (piece.get(..end).unwrap_or_default(), true))
 }
 
 /// The bytes from `from` on, as many as are shown, with a label where they are a part of a secret.
@@ -81,7 +149,54 @@ mod tests {
     fn show(excerpt: &Excerpt, at: usize, piece: impl AsRef<[u8]>) -> String {
         let mut secrets = Secrets::default();
         secrets.add_value("KEY", b"s3cret-value");
-        excerpt.show(at, piece.as_ref(), &secrets)
+        excerpt.around(at, piece.as_ref()).show(&secrets)
+    }
+
+    fn patterns() -> Secrets {
+        let mut secrets = Secrets::default();
+        for pattern in [r"password=\S+;", "sk-[0-9a-z]{20}", "pin=[0-9]+$"] {
+            secrets.add_pattern(regex::bytes::Regex::new(pattern).expect("a pattern"));
+        }
+        secrets
+    }
+
+    #[test]
+    fn shows_what_a_pattern_may_match_only_when_that_is_certain() {
+        let secrets = patterns();
+        for (line, shown) in [
+            ("connect password=hunter2xyz; ok", "connect [masked] ok"),
+            ("key sk-0123456789abcdefghij", "key [masked]"),
+            ("my pin=1234", "my [masked]"),
+            ("my pin=1234\r", "my [masked]"),
+        ] {
+            for cut in 0..line.len() {
+                let (head, tail) = line.as_bytes().split_at(cut);
+                let mut part = Excerpt::default().around(0, head);
+                assert!(!part.is_certain(&secrets) && part.show(&secrets).starts_with("not shown"), "{line} {cut}");
+                let mut closed = Excerpt::default().around(0, head);
+                closed.extend(tail);
+                closed.end();
+                part.extend(&[tail, b"\nnext line".as_slice()].concat());
+                part.extend(b"more");
+                assert_eq!(part.show(&secrets), shown, "{line} {cut}");
+                assert_eq!(closed.show(&secrets), shown, "{line} {cut}");
+            }
+        }
+        // A line without end is shown when what follows can't be a part of what is shown.
+        let mut part = Excerpt::default().around(0, b"sk-0123456789abcdefghij ");
+        part.extend(&[b'x'; SHOWN + REACH]);
+        assert_eq!(part.show(&secrets), format!("[masked] {}", "x".repeat(SHOWN - 24)));
+    }
+
+    #[test]
+    fn shows_nothing_where_bytes_in_between_were_not_kept() {
+        let (mut excerpt, secrets) = (Excerpt::default(), patterns());
+        excerpt.advance(&[b'a'; SHOWN + REACH]);
+        excerpt.advance(&[b'a'; 5000]);
+        let mut part = excerpt.around(SHOWN + REACH + 20, b"b");
+        assert!(part.is_lost());
+        part.extend(b"\n");
+        assert!(part.show(&secrets).starts_with("not shown"));
     }
 
     #[test]

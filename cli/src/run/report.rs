@@ -3,7 +3,7 @@
 //! None of it can change a verdict or stop the gate: a reader or a disk that fails is given up, once and for all, with a
 //! warning where that is still possible.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -11,8 +11,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use linegate::{Code, Direction, Refusal};
 use linegate_host::{observed_line, refused_line};
 
+use super::append;
 use crate::args::RunArgs;
 use crate::tell::{tell, try_tell};
+
+/// Who may read a new audit file, before the mask of this process: it holds nothing of what was said.
+const AUDIT_MODE: u32 = 0o666;
 
 /// Where refusals are told.
 #[derive(Debug)]
@@ -32,6 +36,10 @@ pub struct Report {
     pub masked: AtomicU64,
 }
 
+/// What is to be told of a refused line.
+#[derive(Debug)]
+pub struct Told(String);
+
 #[derive(Debug, Default)]
 struct Tally {
     accepted: AtomicU64,
@@ -42,8 +50,8 @@ impl Report {
     /// Tells on stderr, and appends to the audit file if there is one.
     pub fn new(args: &RunArgs) -> Result<Self, String> {
         let open = |path: &Path| {
-            let file = OpenOptions::new().create(true).append(true).open(path);
-            file.map_err(|error| format!("cannot open the audit file {}: {error}", path.display()))
+            append::open(path, AUDIT_MODE)
+                .map_err(|error| format!("cannot open the audit file {}: {error}", path.display()))
         };
         Ok(Self {
             observing: args.observe,
@@ -70,18 +78,21 @@ impl Report {
         self.tally(direction).accepted.fetch_add(1, Relaxed);
     }
 
-    /// Tells of a refused line: where its stream had come to when it began, how it begins (a server's only), and whether
+    /// Counts and records a refused line, and tells of it at once: where its stream had come to when it began, and whether
     /// the session ends with it.
-    pub fn refused(&self, direction: Direction, refusal: &Refusal<'_>, offset: u64, excerpt: Option<&str>, ends: bool) {
+    pub fn refused(&self, direction: Direction, refusal: &Refusal<'_>, offset: u64, ends: bool) {
+        let told = self.note(direction, refusal, offset, ends);
+        self.tell(&told, None);
+    }
+
+    /// Counts and records a refused line. What is to be told of it is told when its first bytes are known.
+    pub fn note(&self, direction: Direction, refusal: &Refusal<'_>, offset: u64, ends: bool) -> Told {
         self.tally(direction).refused.fetch_add(1, Relaxed);
         let place = Code::ALL.iter().position(|code| *code == refusal.code());
         if let Some(count) = place.and_then(|place| self.by_code.get(place)) {
             count.fetch_add(1, Relaxed);
         }
         self.append(refusal);
-        if self.unheard.load(Relaxed) {
-            return;
-        }
         let code = refusal.code();
         let (who, at, text) = (direction.name(), refusal.at(), code.text());
         let waits = !ends && refusal.settles().is_some();
@@ -91,12 +102,19 @@ impl Report {
             (false, false) => "",
         };
         let refused = if self.observing { "observed, would have refused" } else { "refused" };
-        let line = excerpt.map(|shown| format!(" The line: {shown}")).unwrap_or_default();
         let end = if ends { " This ends the session." } else { "" };
-        let told = try_tell(format_args!(
-            "{refused} a line of the {who} at offset {offset}: {code}, byte {at} of the line: {text}{end}{settled}{line}"
-        ));
-        self.unheard.store(!told, Relaxed);
+        Told(format!(
+            "{refused} a line of the {who} at offset {offset}: {code}, byte {at} of the line: {text}{end}{settled}"
+        ))
+    }
+
+    /// Tells of a refused line, with its first bytes where they may be shown.
+    pub fn tell(&self, told: &Told, excerpt: Option<&str>) {
+        if self.unheard.load(Relaxed) {
+            return;
+        }
+        let line = excerpt.map(|shown| format!(" The line: {shown}")).unwrap_or_default();
+        self.unheard.store(!try_tell(format_args!("{}{line}", told.0)), Relaxed);
     }
 
     fn append(&self, refusal: &Refusal<'_>) {

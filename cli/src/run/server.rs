@@ -7,17 +7,22 @@
 
 use std::io::PipeReader;
 use std::process::ChildStdout;
+use std::time::{Duration, Instant};
 
-use linegate::{Direction, Event as Verdict, Gate, Refusal};
+use linegate::{Code, Direction, Event as Verdict, Gate, Refusal};
 use linegate_host::HeapStorage;
 
-use super::excerpt::Excerpt;
-use super::shared::{Event, Shared};
+use super::excerpt::{Excerpt, Part};
+use super::report::Told;
+use super::shared::{Event, Over, Shared};
 use super::wire::{self, Input, Lines, PIECE};
 use crate::position::Position;
 use crate::tell::tell;
 
 const FROM: Direction = Direction::FromServer;
+
+/// How long a refusal waits to be told until it is certain what of its line may be shown.
+const CERTAINTY: Duration = Duration::from_millis(500);
 
 /// Passes lines on until the server's stream ends. Once `drained` says that nobody is left to write, it doesn't wait for
 /// more than there is.
@@ -28,11 +33,13 @@ pub fn pump(shared: &Shared, mut gate: Gate<HeapStorage>, server: ChildStdout, d
         excerpt: Excerpt::default(),
         lines: Lines::default(),
         passing: true,
+        untold: None,
     };
     let mut piece = vec![0; PIECE];
     let end = loop {
-        match wire::read(&server, drained, true, &mut piece) {
+        match wire::read(&server, drained, true, pump.wait(), &mut piece) {
             Ok(Input::Bytes(bytes)) => pump.judge(&mut gate, bytes),
+            Ok(Input::Nothing) => pump.tell_in_time(),
             Ok(Input::End | Input::CalledOff) => break Ok(()),
             Err(error) => break Err(error),
         }
@@ -41,7 +48,7 @@ pub fn pump(shared: &Shared, mut gate: Gate<HeapStorage>, server: ChildStdout, d
         tell(format_args!("cannot read the server's output, which is taken for its end: {error}"));
     }
     pump.finish(&mut gate);
-    shared.send(Event::OutputEnded);
+    shared.send(Event::Over(Over::Mute));
 }
 
 struct Pump<'a> {
@@ -51,11 +58,23 @@ struct Pump<'a> {
     lines: Lines,
     /// Whether there is still someone to pass lines on to.
     passing: bool,
+    /// The last refusal, as long as it isn't certain what of its line may be shown.
+    untold: Option<Untold>,
+}
+
+struct Untold {
+    told: Told,
+    part: Part,
+    since: Instant,
 }
 
 impl Pump<'_> {
     fn judge(&mut self, gate: &mut Gate<HeapStorage>, piece: &[u8]) {
         let mut input = piece;
+        if let Some(untold) = &mut self.untold {
+            untold.part.extend(piece);
+            self.tell_in_time();
+        }
         while self.passing && !input.is_empty() {
             let offset = self.position.current().offset;
             let fed = self.shared.feed(gate, input);
@@ -93,8 +112,32 @@ impl Pump<'_> {
             self.lines.settle(refusal);
             self.flush();
         }
-        let shown = self.excerpt.show(refusal.at(), input, &self.shared.secrets);
-        self.shared.report.refused(FROM, refusal, offset, Some(&shown), ends);
+        let told = self.shared.report.note(FROM, refusal, offset, ends);
+        self.tell_now();
+        self.untold = Some(Untold { told, part: self.excerpt.around(refusal.at(), input), since: Instant::now() });
+        self.tell_in_time();
+    }
+
+    /// How long to wait for bytes until the last refusal is told without more of its line.
+    fn wait(&self) -> Option<Duration> {
+        self.untold.as_ref().map(|untold| CERTAINTY.saturating_sub(untold.since.elapsed()))
+    }
+
+    /// Tells of the last refusal, if it is certain what of its line may be shown, or has taken too long to be.
+    fn tell_in_time(&mut self) {
+        let secrets = &self.shared.secrets;
+        let due = |untold: &Untold| {
+            untold.part.is_certain(secrets) || untold.part.is_lost() || untold.since.elapsed() >= CERTAINTY
+        };
+        if self.untold.as_ref().is_some_and(due) {
+            self.tell_now();
+        }
+    }
+
+    fn tell_now(&mut self) {
+        if let Some(Untold { told, part, .. }) = self.untold.take() {
+            self.shared.report.tell(&told, Some(&part.show(&self.shared.secrets)));
+        }
     }
 
     fn flush(&mut self) {
@@ -109,16 +152,31 @@ impl Pump<'_> {
     fn write(&mut self, bytes: &[u8]) {
         if self.shared.to_client.write(bytes).is_err() {
             self.passing = false;
-            self.shared.send(Event::ClientGone);
+            self.shared.send(Event::Over(Over::ClientGone));
         }
     }
 
-    /// The end of the stream: a line without an end is a refusal like any other.
+    /// The end of the stream: a line without an end is a refusal like any other, but where this process has ended the server
+    /// within it.
     fn finish(&mut self, gate: &mut Gate<HeapStorage>) {
-        if self.passing
-            && let Verdict::Refused(refusal) = gate.finish()
-        {
-            self.refuse(&refusal, self.position.current().offset, b"");
+        if let Some(untold) = &mut self.untold {
+            untold.part.end();
         }
+        self.tell_now();
+        if !self.passing {
+            return;
+        }
+        match gate.finish() {
+            Verdict::Refused(refusal) if refusal.code() == Code::Truncated && self.shared.is_cut() => {
+                let fate = if self.shared.observing { "passed on as it is" } else { "dropped" };
+                tell(format_args!("the server was ended within a line of its output, which is {fate}"));
+            }
+            Verdict::Refused(refusal) => self.refuse(&refusal, self.position.current().offset, b""),
+            _ => {}
+        }
+        if let Some(untold) = &mut self.untold {
+            untold.part.end();
+        }
+        self.tell_now();
     }
 }

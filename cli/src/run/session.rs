@@ -3,32 +3,34 @@
 //! A session ends with the end of either stream, with a refusal that the policy ends it for, with a signal, or with the
 //! server. From then on nothing new reaches the server; what it still says is passed on, unless a line of its own ended the
 //! session.
-//! The server's input is closed and it gets its time, then SIGTERM, then SIGKILL, its whole process group each time.
+//! The server's input is closed and it gets its time, then SIGTERM, then SIGKILL, its whole process group each time. Its time stands
+//! still while the client takes nothing, unless a signal asks for the end.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use linegate::{Direction, Gate, Options};
 use linegate_host::HeapStorage;
 use linegate_host::supervise::{Ended, How, Signal, Supervised, Waits, exit_code};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::{SIGTTIN, SIGTTOU};
 
 use super::capture::{Bounds, Capture};
 use super::client::{self, Patience};
+use super::clock::Allowance;
 use super::report::Report;
-use super::server;
-use super::shared::{Event, Shared};
+use super::shared::{Event, Over, Shared};
 use super::stderr::{self, Place};
+use super::{server, signals};
 use crate::args::RunArgs;
-use crate::secrets::Secrets;
+use crate::secrets::{SHORTEST, Secrets};
 use crate::tell::{printable, tell};
 use crate::{environment, gates};
 
@@ -40,6 +42,8 @@ pub fn run(args: &'static RunArgs) -> Result<u8, String> {
     if !args.answer_wait.is_zero() && !args.revision.is_mcp() {
         return Err("--answer-wait needs a revision of MCP or auto: plain JSON-RPC has no sessions".to_owned());
     }
+    let (events, heard) = mpsc::channel();
+    let handled = signals::handle(events.clone()).map_err(|error| format!("cannot handle signals: {error}"))?;
     let report = Report::new(args)?;
     let environment = environment(args)?;
     let secrets = secrets(args, &environment);
@@ -53,8 +57,6 @@ pub fn run(args: &'static RunArgs) -> Result<u8, String> {
     // Plain JSON-RPC has no sessions.
     let tracker = args.revision.is_mcp().then(|| gates::track(&client, &server)).transpose()?;
     let gates = (gates::open(client)?, gates::open(server)?);
-    let (events, heard) = mpsc::channel();
-    pass_signals_on(events.clone()).map_err(|error| format!("cannot handle signals: {error}"))?;
 
     let mut command = Command::new(program);
     command.args(arguments);
@@ -67,6 +69,7 @@ pub fn run(args: &'static RunArgs) -> Result<u8, String> {
     }
     let waits = Waits { close: args.close_wait, term: args.term_wait };
     let patience = Patience { answers: args.answer_wait, closed: args.close_wait };
+    handled.pass_on();
     let server = Supervised::spawn(command, waits)
         .map_err(|error| format!("cannot start {}: {error}", printable(&program.to_string_lossy())))?;
     if args.observe {
@@ -99,6 +102,12 @@ fn secrets(args: &RunArgs, given: &[(OsString, OsString)]) -> Secrets {
     let mut secrets = Secrets::of_variables(inherited.into_iter().chain(given.iter().cloned()));
     for (variable, (_, value)) in args.env.iter().zip(given).filter(|(variable, _)| variable.is_from_file()) {
         secrets.add_value(variable.name(), value.as_bytes());
+        if !value.is_empty() && value.as_bytes().split(|byte| *byte == b'\n').all(|line| line.len() < SHORTEST) {
+            let name = printable(variable.name());
+            tell(format_args!(
+                "the value of {name} is shorter than {SHORTEST} bytes, and is not masked: it would stand in innocent words"
+            ));
+        }
     }
     args.mask.iter().for_each(|pattern| secrets.add_pattern(pattern.clone()));
     secrets
@@ -110,27 +119,22 @@ fn capture(args: &RunArgs, path: &Path) -> Result<Capture, String> {
         .map_err(|error| format!("cannot keep the server's stderr in {}: {error}", path.display()))
 }
 
-fn pass_signals_on(events: Sender<Event>) -> io::Result<()> {
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2])?;
-    thread::Builder::new().name("signals".into()).spawn(move || {
-        for signal in signals.forever() {
-            let event = match signal {
-                SIGUSR1 => Event::Count,
-                SIGHUP => Event::Signal(Signal::Hangup),
-                SIGINT => Event::Signal(Signal::Interrupt),
-                SIGQUIT => Event::Signal(Signal::Quit),
-                SIGUSR2 => Event::Signal(Signal::User2),
-                _ => Event::Signal(Signal::Terminate),
-            };
-            let _ = events.send(event);
-        }
-    })?;
-    Ok(())
-}
-
 fn spawn(name: &str, shared: &Arc<Shared>, work: impl FnOnce(&Shared) + Send + 'static) -> io::Result<()> {
     let shared = Arc::clone(shared);
     thread::Builder::new().name(name.into()).spawn(move || work(&shared)).map(drop)
+}
+
+/// What a leader's leftovers are given to write when a client that took nothing reads again.
+const LEFT: Duration = Duration::from_millis(100);
+
+/// Tells why nothing comes from the server any more. It has to stay as it is: the terminal is the client's as well, and a client
+/// from whom it were taken would be stopped in the server's place.
+fn tell_stopped(read: bool) {
+    let (signal, act) = if read { ("SIGTTIN", "asks on") } else { ("SIGTTOU", "sets or writes to") };
+    tell(format_args!(
+        "the server is stopped ({signal}): it {act} the terminal, which behind linegate run is not its own. \
+         Give it what it asks for otherwise, by --env NAME=file:PATH or an agent"
+    ));
 }
 
 /// How far the ending of the server has come.
@@ -152,9 +156,14 @@ struct Session {
     /// Dropped when the server's group has ended: its thread then takes what is left and doesn't wait for more.
     drained: Option<io::PipeWriter>,
     phase: Phase,
-    deadline: Option<Instant>,
+    /// Why the server is to end, once it is.
+    over: Option<Over>,
+    /// When the ending moves on.
+    deadline: Option<Allowance>,
     /// Whether this process got a signal.
     signalled: bool,
+    /// Whether the terminal has stopped the server: then it takes no signal but one that lets it go on or kills it.
+    stopped: bool,
     /// Whether the client's thread is done.
     client_done: bool,
     /// Whether the server's thread is done.
@@ -187,7 +196,11 @@ impl Session {
         }
         let watch = server.exit_watch();
         spawn("exit", &shared, move |shared| {
-            watch.wait();
+            watch.wait_as_only_parent(|signal| {
+                if matches!(signal, SIGTTIN | SIGTTOU) {
+                    shared.send(Event::Stopped { read: signal == SIGTTIN });
+                }
+            });
             shared.send(Event::Exited);
         })?;
         spawn("client", &shared, move |shared| {
@@ -206,8 +219,10 @@ impl Session {
             off: Some(off),
             drained: Some(drained),
             phase: Phase::Open,
+            over: None,
             deadline: None,
             signalled: false,
+            stopped: false,
             client_done: false,
             server_done: false,
             stderr_done,
@@ -217,13 +232,18 @@ impl Session {
     fn conduct(mut self) -> io::Result<u8> {
         while let Some(event) = self.hear() {
             match event {
-                Event::InputEnded | Event::OutputEnded | Event::ClientGone | Event::Refused => self.close(),
-                Event::Stuck => self.terminate(),
+                Event::Over(over) => self.close(over),
+                Event::Stuck => {
+                    let close = self.waits.close;
+                    self.terminate(format_args!("the server has read nothing for {close:?}, and the client is gone"));
+                }
                 Event::Signal(signal) => self.pass_on(signal),
-                Event::Count => self.shared.report.tell_counts(),
-                Event::Done(direction) => self.note_done(direction),
-                Event::StderrDone => self.stderr_done = true,
+                Event::Stopped { read } => {
+                    self.stopped = true;
+                    tell_stopped(read);
+                }
                 Event::Exited => break,
+                other => self.note(&other),
             }
         }
         let how = match self.phase {
@@ -232,6 +252,7 @@ impl Session {
             Phase::Killing => How::Killed,
         };
         self.off = None;
+        self.let_the_rest_be_written();
         let ended = self.server.finish(how)?;
         self.drained = None;
         self.let_threads_finish();
@@ -244,10 +265,18 @@ impl Session {
             match self.hear_in_time() {
                 Ok(event) => return Some(event),
                 Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) if self.phase == Phase::Closing => self.terminate(),
+                Err(RecvTimeoutError::Timeout) if self.phase == Phase::Closing => {
+                    let (close, since) = (self.waits.close, self.over.unwrap_or(Over::Input).since());
+                    self.terminate(format_args!("the server has not ended {close:?} after {since} (--close-wait)"));
+                }
                 Err(RecvTimeoutError::Timeout) => {
+                    let term = self.waits.term;
+                    tell(format_args!(
+                        "the server has not ended {term:?} after it was asked to by a signal (--term-wait): it gets SIGKILL"
+                    ));
+                    self.shared.cut();
                     self.server.signal(Signal::Kill);
-                    self.enter(Phase::Killing, None);
+                    (self.phase, self.deadline) = (Phase::Killing, None);
                 }
             }
         }
@@ -255,30 +284,49 @@ impl Session {
 
     /// The next event, if it comes before the deadline.
     fn hear_in_time(&self) -> Result<Event, RecvTimeoutError> {
-        match self.deadline {
-            Some(deadline) => self.heard.recv_timeout(deadline.saturating_duration_since(Instant::now())),
-            None => Ok(self.heard.recv()?),
+        let Some(deadline) = self.deadline else { return Ok(self.heard.recv()?) };
+        let stalls = &self.shared.to_client.stalls;
+        loop {
+            match self.heard.recv_timeout(deadline.pause(stalls)) {
+                Err(RecvTimeoutError::Timeout) if !deadline.left(stalls).is_zero() => {}
+                heard => return heard,
+            }
         }
     }
 
-    fn enter(&mut self, phase: Phase, wait: Option<Duration>) {
-        self.phase = phase;
-        self.deadline = wait.map(|wait| Instant::now() + wait);
+    /// So much time, in which the server is not made to pay for a client that takes nothing. After a signal everybody is in a hurry.
+    fn allow(&self, length: Duration) -> Option<Allowance> {
+        let running = self.signalled;
+        Some(if running {
+            Allowance::running(length)
+        } else {
+            Allowance::standing(length, &self.shared.to_client.stalls)
+        })
     }
 
     /// Nothing more goes to the server; its time runs.
-    fn close(&mut self) {
+    fn close(&mut self, over: Over) {
         self.off = None;
         if self.phase == Phase::Open {
-            self.enter(Phase::Closing, Some(self.waits.close));
+            self.over = Some(over);
+            (self.phase, self.deadline) = (Phase::Closing, self.allow(self.waits.close));
         }
     }
 
-    fn terminate(&mut self) {
+    fn terminate(&mut self, why: fmt::Arguments<'_>) {
         self.off = None;
         if matches!(self.phase, Phase::Open | Phase::Closing) {
-            self.server.signal(Signal::Terminate);
-            self.enter(Phase::Terminating, Some(self.waits.term));
+            tell(format_args!("{why}: it gets SIGTERM"));
+            self.ask_to_end(Signal::Terminate);
+            (self.phase, self.deadline) = (Phase::Terminating, self.allow(self.waits.term));
+        }
+    }
+
+    fn ask_to_end(&self, signal: Signal) {
+        self.shared.cut();
+        self.server.signal(signal);
+        if self.stopped {
+            self.server.resume();
         }
     }
 
@@ -289,11 +337,21 @@ impl Session {
             self.server.signal(signal);
             return;
         }
-        self.signalled = true;
+        let first = !std::mem::replace(&mut self.signalled, true);
         self.off = None;
-        self.server.signal(signal);
-        if matches!(self.phase, Phase::Open | Phase::Closing) {
-            self.enter(Phase::Terminating, Some(self.waits.term));
+        self.ask_to_end(signal);
+        if first && self.phase != Phase::Killing {
+            (self.phase, self.deadline) = (Phase::Terminating, self.allow(self.waits.term));
+        }
+    }
+
+    /// What is of no weight for the ending.
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::Done(direction) => self.note_done(*direction),
+            Event::StderrDone => self.stderr_done = true,
+            Event::Count => self.shared.report.tell_counts(),
+            _ => {}
         }
     }
 
@@ -304,21 +362,38 @@ impl Session {
         }
     }
 
-    /// Lets both threads write what they still have. A client that reads slowly gets the server's last lines however long
-    /// it takes; nobody waits for that after a signal, or when the session ended otherwise than by itself.
+    /// Where the client takes nothing, what the server's leader left of its group may hold the last lines, and is ended only
+    /// when they are written.
+    fn let_the_rest_be_written(&mut self) {
+        if !self.shared.to_client.stalls.is_stalled() {
+            return;
+        }
+        self.deadline = self.allow(LEFT);
+        while !self.server_done && !self.signalled {
+            match self.hear_in_time() {
+                Ok(Event::Signal(_)) => self.signalled = true,
+                Ok(event) => self.note(&event),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Lets the threads write what they still have. A client that reads slowly gets the server's last lines and the replies however
+    /// long it takes, unless a signal asks for the end; who reads stderr is not waited for like that.
     fn let_threads_finish(&mut self) {
         self.deadline = None;
+        let mut hurried = false;
         while !(self.client_done && self.server_done && self.stderr_done) {
-            let hurried = self.signalled || self.shared.ended() || self.server_done;
-            if self.deadline.is_none() && hurried {
-                self.deadline = Some(Instant::now() + self.waits.term);
+            if !hurried && (self.signalled || self.server_done) {
+                hurried = true;
+                self.deadline = self.allow(self.waits.term);
             }
             match self.hear_in_time() {
-                Ok(Event::Done(direction)) => self.note_done(direction),
-                Ok(Event::StderrDone) => self.stderr_done = true,
-                Ok(Event::Count) => self.shared.report.tell_counts(),
-                Ok(Event::Signal(_)) => self.signalled = true,
-                Ok(_) => {}
+                Ok(Event::Signal(_)) => {
+                    hurried &= self.signalled;
+                    self.signalled = true;
+                }
+                Ok(event) => self.note(&event),
                 Err(_) => return,
             }
         }

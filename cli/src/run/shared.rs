@@ -18,26 +18,53 @@ use crate::secrets::Secrets;
 /// What the main thread hears.
 #[derive(Debug)]
 pub enum Event {
-    /// No more input for the server: the client closed its end, or the server did.
-    InputEnded,
+    /// The session is over; the server gets its time to end.
+    Over(Over),
     /// The client is gone and the server takes nothing.
     Stuck,
-    /// The server closed its output.
-    OutputEnded,
-    /// The client does not read any more.
-    ClientGone,
-    /// A refusal has ended the session.
-    Refused,
     /// A signal for the server.
     Signal(Signal),
     /// Somebody wants to see the counts.
     Count,
+    /// The terminal has stopped the server: a read of it, or else a write.
+    Stopped {
+        /// Whether it was a read.
+        read: bool,
+    },
     /// The server has ended; it waits to be reaped.
     Exited,
     /// The thread of this direction is done.
     Done(Direction),
     /// The thread of the server's stderr is done.
     StderrDone,
+}
+
+/// Why a session is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Over {
+    /// The client closed its end.
+    Input,
+    /// The server closed its input.
+    Deaf,
+    /// The server closed its output.
+    Mute,
+    /// The client does not read any more.
+    ClientGone,
+    /// A refusal has ended the session.
+    Refused,
+}
+
+impl Over {
+    /// What the server has still to do something after, in a sentence.
+    pub const fn since(self) -> &'static str {
+        match self {
+            Self::Input => "its input was closed, as the client closed its end",
+            Self::Deaf => "it closed its own input",
+            Self::Mute => "it closed its own output",
+            Self::ClientGone => "its input was closed, as the client reads no more",
+            Self::Refused => "its input was closed, as a refusal ended the session",
+        }
+    }
 }
 
 /// What the threads share.
@@ -55,6 +82,8 @@ pub struct Shared {
     tracker: Option<Mutex<Tracker>>,
     policy: Policy,
     ended: AtomicBool,
+    /// Whether this process has sent the server a signal that may have ended it within a line.
+    cutting: AtomicBool,
     events: Sender<Event>,
 }
 
@@ -75,6 +104,7 @@ impl Shared {
             tracker: tracker.map(Mutex::new),
             policy: args.policy(),
             ended: AtomicBool::new(false),
+            cutting: AtomicBool::new(false),
             events,
         }
     }
@@ -101,12 +131,22 @@ impl Shared {
         self.ended.load(SeqCst)
     }
 
+    /// Takes note that from now on it may not be the server's fault where its output stops.
+    pub fn cut(&self) {
+        self.cutting.store(true, SeqCst);
+    }
+
+    /// Whether a line of the server's that stops half way is none of its faults.
+    pub fn is_cut(&self) -> bool {
+        self.cutting.load(SeqCst)
+    }
+
     /// Ends the session if the policy ends it with this refusal; says whether it does.
     pub fn end_for(&self, refusal: &Refusal<'_>) -> bool {
         let ends = self.policy != Policy::Continue && refusal.closes();
         if ends {
             self.ended.store(true, SeqCst);
-            self.send(Event::Refused);
+            self.send(Event::Over(Over::Refused));
         }
         ends
     }

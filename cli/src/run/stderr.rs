@@ -1,12 +1,14 @@
 //! The server's stderr: passed on, or kept in a file; in both places without secrets.
 //!
 //! Secrets are looked for in whole lines, so a line goes on when it has ended, or when the stream has. One that is longer
-//! than [`HELD`] goes on in parts; what is no longer than [`OVERLAP`] is found across them. Where there is nothing to mask and
+//! than [`HELD`] goes on in parts; what is no longer than [`OVERLAP`] is found across them. A prompt, which has no end and is
+//! waited on, goes on before, as far as it can't be the beginning of a value; with patterns nothing is certain before the end. Where there is nothing to mask and
 //! nothing to keep, the server has this process's own stderr and none of this is between.
 
 use std::io::PipeReader;
 use std::process::ChildStderr;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
 use super::capture::Capture;
 use super::shared::Shared;
@@ -18,6 +20,9 @@ use crate::tell::tell;
 const HELD: usize = 64 << 10;
 /// Bytes of a line that stay held when it goes on in parts.
 const OVERLAP: usize = 8 << 10;
+
+/// How long a line may pause until it is taken for a prompt.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Where the lines go.
 #[derive(Debug)]
@@ -33,9 +38,19 @@ pub enum Place {
 pub fn pump(shared: &Shared, stderr: ChildStderr, mut place: Place, drained: &PipeReader) {
     let mut veil = Veil::new(&shared.secrets);
     let mut piece = vec![0; PIECE];
+    let mut asked = false;
     let end = loop {
-        match wire::read(&stderr, drained, true, &mut piece) {
-            Ok(Input::Bytes(bytes)) => place.take(&veil.pass(bytes)),
+        // A file keeps whole lines, and nobody waits for it.
+        let wait = (!asked && matches!(place, Place::Own) && veil.may_be_asking()).then_some(PAUSE);
+        match wire::read(&stderr, drained, true, wait, &mut piece) {
+            Ok(Input::Bytes(bytes)) => {
+                place.take(&veil.pass(bytes));
+                asked = false;
+            }
+            Ok(Input::Nothing) => {
+                place.take(&veil.ask());
+                asked = true;
+            }
             Ok(Input::End | Input::CalledOff) => break Ok(()),
             Err(error) => break Err(error),
         }
@@ -85,6 +100,16 @@ impl<'s> Veil<'s> {
         free
     }
 
+    /// Whether something is held that may go on before its line has ended.
+    const fn may_be_asking(&self) -> bool {
+        !self.held.is_empty() && !self.secrets.has_patterns()
+    }
+
+    /// What is certain of a line that has not ended.
+    fn ask(&mut self) -> Vec<u8> {
+        self.let_go(self.secrets.certain(&self.held))
+    }
+
     /// The rest, at the end of the stream.
     fn finish(&mut self) -> Vec<u8> {
         self.let_go(self.held.len())
@@ -107,7 +132,10 @@ impl<'s> Veil<'s> {
         let mut free = Vec::with_capacity(lines.len());
         // Line by line, so that no pattern takes two lines for one.
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            self.masked += self.secrets.mask(line, &mut free);
+            let text = line.strip_suffix(b"\n").map_or(line, |line| line.strip_suffix(b"\r").unwrap_or(line));
+            self.masked += self.secrets.mask(text, &mut free);
+            // Outside of what is matched: no match may glue two lines, and `$` is the end of what stands in one.
+            free.extend_from_slice(line.get(text.len()..).unwrap_or_default());
         }
         free
     }
@@ -141,6 +169,43 @@ mod tests {
             let (head, tail) = text.split_at(cut);
             assert_eq!(veiled(&[head, tail]), ("a [KEY] b\n[masked] [KEY]\n\nno end [KEY]".to_owned(), 4), "{cut}");
         }
+    }
+
+    #[test]
+    fn a_pattern_sees_a_line_without_its_end() {
+        for (pattern, text, seen) in [
+            ("password=.*$", "a password=x\nb\r\nlogin password=y\r\n", "a [masked]\nb\r\nlogin [masked]\r\n"),
+            ("^secret line$", "secret line\nsecret line\r\nsecret line", "[masked]\n[masked]\r\n[masked]"),
+            ("token=[^ ]+", "a token=abc\nsecond\r\ntoken=abc\r\n", "a [masked]\nsecond\r\n[masked]\r\n"),
+            (r"pin=\d+\s*", "pin=1\n\npin=2  \r\n", "[masked]\n\n[masked]\r\n"),
+        ] {
+            let mut secrets = Secrets::default();
+            secrets.add_pattern(Regex::new(pattern).expect("a pattern"));
+            for cut in 0..=text.len() {
+                let mut veil = Veil::new(&secrets);
+                let (head, tail) = text.as_bytes().split_at(cut);
+                let free = [veil.pass(head), veil.pass(tail), veil.finish()].concat();
+                assert_eq!(String::from_utf8(free).expect("text"), seen, "{pattern} {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_prompt_goes_on_before_its_line_ends() {
+        let mut secrets = Secrets::default();
+        secrets.add_value("KEY", b"s3cret-value");
+        let mut veil = Veil::new(&secrets);
+        assert_eq!(veil.pass(b"your name s3cret"), b"");
+        assert!(veil.may_be_asking());
+        assert_eq!(veil.ask(), b"your name ");
+        assert_eq!(veil.ask(), b"");
+        assert_eq!(veil.pass(b"-value? \n"), b"[KEY]? \n");
+        assert!(!veil.may_be_asking());
+        // What a pattern matches may begin anywhere.
+        secrets.add_pattern(Regex::new("name.*").expect("a pattern"));
+        let mut veil = Veil::new(&secrets);
+        veil.pass(b"your name");
+        assert!(!veil.may_be_asking());
     }
 
     #[test]

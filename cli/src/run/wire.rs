@@ -12,6 +12,8 @@ use linegate::{REPLY_LEN, Refusal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
+use super::clock::{Allowance, Stalls};
+
 /// Bytes of one read, and of gathered lines that are written at once.
 pub const PIECE: usize = 64 << 10;
 
@@ -24,13 +26,23 @@ pub enum Input<'p> {
     End,
     /// Nothing: the other side called it off.
     CalledOff,
+    /// Nothing in the time that it was given.
+    Nothing,
 }
 
 /// Waits for input and reads what is there. Input goes before the calling off where `drain` is set, after it otherwise.
-pub fn read<'p>(input: impl AsFd, off: &PipeReader, drain: bool, piece: &'p mut [u8]) -> io::Result<Input<'p>> {
+pub fn read<'p>(
+    input: impl AsFd,
+    off: &PipeReader,
+    drain: bool,
+    wait: Option<Duration>,
+    piece: &'p mut [u8],
+) -> io::Result<Input<'p>> {
     loop {
         let mut fds = [PollFd::new(&input, PollFlags::IN), PollFd::new(off, PollFlags::IN)];
-        poll_retry(&mut fds, None)?;
+        if poll_retry(&mut fds, wait.map(timespec).as_ref())? == 0 {
+            return Ok(Input::Nothing);
+        }
         let [ready, called_off] = fds.map(|fd| !fd.revents().is_empty());
         if !ready || (called_off && !drain) {
             return Ok(Input::CalledOff);
@@ -94,18 +106,23 @@ pub enum Halt {
 }
 
 /// Writes to a server that may read slowly or never: gives up when called off, and when the client that `client` reads
-/// from is gone and nothing moves for `patience`. `server` must be non-blocking.
+/// from is gone and nothing moves for `patience`, in which the time of `stalls` doesn't count. `server` must be non-blocking.
 pub fn write_to_server(
     server: impl AsFd,
     mut bytes: &[u8],
     client: impl AsFd,
     off: &PipeReader,
     patience: Duration,
+    stalls: &Stalls,
 ) -> Result<(), Halt> {
     let mut client_gone = false;
+    let mut unmoved = None;
     while !bytes.is_empty() {
         match rustix::io::write(&server, bytes) {
-            Ok(len) => bytes = bytes.get(len..).unwrap_or_default(),
+            Ok(len) => {
+                bytes = bytes.get(len..).unwrap_or_default();
+                unmoved = None;
+            }
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => {
                 let mut fds = [
@@ -113,17 +130,22 @@ pub fn write_to_server(
                     PollFd::new(off, PollFlags::IN),
                     PollFd::new(&client, HANG_UP),
                 ];
+                let allowance =
+                    client_gone.then(|| *unmoved.get_or_insert_with(|| Allowance::standing(patience, stalls)));
+                let timeout = allowance.map(|allowance| timespec(allowance.pause(stalls)));
                 // A hang-up is reported for ever: look for it only until it was seen.
-                let (watched, timeout) = if client_gone { (2, Some(timespec(patience))) } else { (3, None) };
+                let watched = if client_gone { 2 } else { 3 };
                 let Ok(count) = poll_retry(fds.get_mut(..watched).unwrap_or_default(), timeout.as_ref()) else {
                     return Err(Halt::Gone);
                 };
                 let [_, off, client] = fds.map(|fd| !fd.revents().is_empty());
-                match (count, off) {
-                    (0, _) => return Err(Halt::Stuck),
-                    (_, true) => return Err(Halt::CalledOff),
-                    _ => client_gone |= client,
+                if off {
+                    return Err(Halt::CalledOff);
                 }
+                if count == 0 && allowance.is_some_and(|allowance| allowance.left(stalls).is_zero()) {
+                    return Err(Halt::Stuck);
+                }
+                client_gone |= client;
             }
             Err(_) => return Err(Halt::Gone),
         }
@@ -162,25 +184,33 @@ pub fn write_to_stderr(mut lines: &[u8]) -> io::Result<()> {
 
 /// stdout of this process: the way to the client, for both threads.
 #[derive(Debug, Default)]
-pub struct ToClient(Mutex<()>);
+pub struct ToClient {
+    turn: Mutex<()>,
+    /// How long the client took nothing.
+    pub stalls: Stalls,
+}
 
 impl ToClient {
     /// Writes whole lines, when it is this writer's turn. An error means that the client is gone.
-    pub fn write(&self, mut lines: &[u8]) -> io::Result<()> {
-        let _turn = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let stdout = io::stdout();
-        while !lines.is_empty() {
-            match rustix::io::write(&stdout, lines) {
-                Ok(len) => lines = lines.get(len..).unwrap_or_default(),
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => {
-                    poll_retry(&mut [PollFd::new(&stdout, PollFlags::OUT)], None)?;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
+    pub fn write(&self, lines: &[u8]) -> io::Result<()> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        self.stalls.count(|| write_all(lines))
     }
+}
+
+fn write_all(mut lines: &[u8]) -> io::Result<()> {
+    let stdout = io::stdout();
+    while !lines.is_empty() {
+        match rustix::io::write(&stdout, lines) {
+            Ok(len) => lines = lines.get(len..).unwrap_or_default(),
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                poll_retry(&mut [PollFd::new(&stdout, PollFlags::OUT)], None)?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 fn poll_retry(fds: &mut [PollFd<'_>], timeout: Option<&Timespec>) -> io::Result<usize> {
