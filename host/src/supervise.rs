@@ -265,7 +265,15 @@ fn group_lives(group: Pid) -> bool {
 ///
 /// Without it they go to the system's first process, and in a container that is often one which never reaps: a dead
 /// process can then not be told from one that lives.
+///
+/// It also sees to it that children can be waited for, where whoever started this process ignores SIGCHLD: the system reaps them by
+/// itself then.
+#[allow(unsafe_code)]
 pub fn adopt_orphans() {
+    if is_ignored(libc::SIGCHLD) {
+        // SAFETY: the default action needs no handler, and does nothing but let the dead wait.
+        unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    }
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }

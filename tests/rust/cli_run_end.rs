@@ -171,10 +171,10 @@ fn it_is_told_why_a_server_was_ended() {
         running.finish().stderr
     };
     let stays = "exec sleep 600";
-    let closed = "the server has not ended 300ms after its input was closed, as the client closed its end (--close-wait): \
+    let closed = "the server has not ended 0.3 s after its input was closed, as the client closed its end (--close-wait): \
                   it gets SIGTERM\n";
     assert_eq!(told(&IMPATIENT, stays, ""), format!("linegate: {closed}"));
-    let killed = "the server has not ended 200ms after it was asked to by a signal (--term-wait): it gets SIGKILL\n";
+    let killed = "the server has not ended 0.2 s after it was asked to by a signal (--term-wait): it gets SIGKILL\n";
     let ignores = "trap '' TERM; while :; do sleep 600; done";
     assert_eq!(told(&IMPATIENT, ignores, ""), format!("linegate: {closed}linegate: {killed}"));
     let refused = told(&IMPATIENT, stays, "oops\n");
@@ -273,6 +273,22 @@ fn signals_before_there_is_a_server_do_what_they_are_for() {
     thread::sleep(Duration::from_millis(300));
     kill("TERM", running.child.id());
     eventually("it has ended", || running.child.try_wait().expect("a child").is_some());
+}
+
+#[test]
+fn a_client_that_wants_to_hear_of_no_child_changes_nothing() {
+    // What it ignores a program inherits, and could then not wait for its server.
+    let script =
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])";
+    let output = Command::new("python3")
+        .args(["-c", script])
+        .arg(linegate_bin())
+        .args(["run", "--", "sh", "-c", "(exit 4); exit $?"])
+        .stdin(Stdio::null())
+        .output()
+        .expect("python3 starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), stderr.as_ref()), (Some(4), "linegate: the server ended with status 4\n"));
 }
 
 /// Runs linegate under a terminal, with a stdin that stays open, until its stderr has a line; then ends it by SIGTERM.

@@ -58,7 +58,7 @@ pub fn days(given: &str) -> Result<Duration, String> {
         .map(|days: f64| days * 86_400.0)
         .filter(|seconds| (1.0..=315_360_000.0).contains(seconds))
         .map(Duration::from_secs_f64)
-        .ok_or_else(|| "give days up to 3650, such as 7 or 0.5".to_owned())
+        .ok_or_else(|| "give days up to 3650, such as 7 or 0.5, and no less than a second of one".to_owned())
 }
 
 /// A file that is written beside the protocol.

@@ -143,8 +143,8 @@ impl Session {
             match event {
                 Event::Over(over) => self.close(over),
                 Event::Stuck => {
-                    let close = self.waits.close;
-                    self.terminate(format_args!("the server has read nothing for {close:?}, and the client is gone"));
+                    let close = self.waits.close.as_secs_f64();
+                    self.terminate(format_args!("the server has read nothing for {close} s, and the client is gone"));
                 }
                 Event::Signal(signal) => self.pass_on(signal),
                 Event::Stopped { read } => {
@@ -175,17 +175,17 @@ impl Session {
                 Ok(event) => return Some(event),
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) if self.phase == Phase::Closing => {
-                    let (close, since) = (self.waits.close, self.over.unwrap_or(Over::Input).since());
-                    self.terminate(format_args!("the server has not ended {close:?} after {since} (--close-wait)"));
+                    let (close, since) = (self.waits.close.as_secs_f64(), self.over.unwrap_or(Over::Input).since());
+                    self.terminate(format_args!("the server has not ended {close} s after {since} (--close-wait)"));
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     // Before it is told, which takes a second where nobody reads.
                     self.shared.cut();
                     self.server.signal(Signal::Kill);
                     (self.phase, self.deadline) = (Phase::Killing, None);
-                    let term = self.waits.term;
+                    let term = self.waits.term.as_secs_f64();
                     tell(format_args!(
-                        "the server has not ended {term:?} after it was asked to by a signal (--term-wait): it gets SIGKILL"
+                        "the server has not ended {term} s after it was asked to by a signal (--term-wait): it gets SIGKILL"
                     ));
                 }
             }
