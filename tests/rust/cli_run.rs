@@ -293,7 +293,10 @@ fn a_server_that_reads_nothing_is_ended_when_the_client_is_gone() {
     for _ in 0..90 {
         running.send(ping(1).repeat(25));
     }
-    assert_eq!(running.finish().code, Some(143));
+    let outcome = running.finish();
+    assert_eq!(outcome.code, Some(143));
+    let why = "the server has read nothing for 0.2 s, and the client is gone: it gets SIGTERM";
+    assert!(outcome.stderr.contains(why), "{}", outcome.stderr);
 }
 
 #[test]

@@ -281,7 +281,10 @@ impl Session {
         self.deadline = self.allow(LEFT);
         while !self.server_done && !self.signalled {
             match self.hear_in_time() {
-                Ok(Event::Signal(_)) => self.signalled = true,
+                Ok(Event::Signal(_)) => {
+                    self.signalled = true;
+                    self.shared.cut();
+                }
                 Ok(event) => self.note(&event),
                 Err(_) => return,
             }
