@@ -54,7 +54,7 @@ fn very_many_kinds_of_dirt_are_told_together() {
     let (document, status) = server.check(&["--only", "stdout-clean", "--only", "handshake"]);
     let findings = scenario(&document, "stdout-clean")["findings"].as_array().expect("findings").clone();
     assert_eq!((findings.len(), status), (21, 1), "{document:#}");
-    assert_eq!(findings[1]["what"], "line 2 of stdout in handshake is no message: bbb\\n");
+    assert_eq!(findings[1]["what"], "line 2 of stdout in handshake is no message: bbb");
     assert_eq!(findings[20]["what"], "6 more bad lines that look otherwise than these");
 }
 

@@ -7,7 +7,7 @@ use linegate::{Code, Stage};
 
 use crate::check::finding::Finding;
 use crate::check::outcome::{Dirt, Outcome};
-use crate::check::text::escaped;
+use crate::tell::printable;
 
 /// Judges the stdout of all scenarios together.
 pub fn judge_all(before: &[&Outcome], outcome: &mut Outcome) {
@@ -45,7 +45,8 @@ fn tell<'d>(dirt: impl Iterator<Item = &'d Dirt>, before: &[&Outcome], outcome: 
     // Of the first one the report shows the bytes at length.
     for finding in fresh.iter_mut().skip(1) {
         if let Some(dirt) = &finding.dirt {
-            finding.what.push_str(&format!(": {}", escaped(&dirt.line.bytes)));
+            let text = String::from_utf8_lossy(&dirt.line.bytes);
+            finding.what.push_str(&format!(": {}", printable(text.trim_end())));
         }
     }
     let rest = more.len();
