@@ -46,8 +46,8 @@ on, and a life that doesn't begin, go or end as it should. A line that two reade
 though some SDK takes it on purpose: a filter in front of it can't vouch for what it will run.
 
 One scenario is not the same each time: `end/one-request`, a request with the end of input right behind it, is answered
-by the bare Go SDK about every second time. Behind `linegate run` it is answered each time, for `--answer-wait` holds the
-end of input back until it is.
+by the bare Go SDK about every second time. Behind `linegate run` it is answered each time, for `--answer-wait` holds
+the end of input back until it is.
 """
 LINES = """
 ## Malformed lines, bare

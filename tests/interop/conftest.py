@@ -26,6 +26,12 @@ import pytest
 from .environments import HERE, ROOT, CannotInstall, Sdk, ensure
 from .processes import Running
 
+# Undoes what a shell does to its background jobs and nohup to its command: a child
+# would ignore the signals that it is sent here.
+for ignored in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(ignored, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 # Some tests look so many times.
 TIMES = int(os.environ.get("LINEGATE_TIMES", "1"))
 TEST_SECONDS = 100 * TIMES

@@ -248,9 +248,6 @@ class Long:
 
 def test_a_session_survives_whatever_happens(linegate: str) -> None:
     """See the head of this file."""
-    # A shell's background job ignores the one and nohup the other, and `run` leaves an ignored signal ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     mark = f"soak-{SEED}"
     started = time.monotonic()
     deadline = started + SECONDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 import pytest
+
+# Undoes what a shell does to its background jobs and nohup to its command: a child
+# would ignore the signals that it is sent here.
+for ignored in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(ignored, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SECONDS = 60
 

@@ -8,8 +8,8 @@ pub mod servers;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Once, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -87,6 +87,23 @@ pub struct Running {
 /// How long anything in a test may take before it counts as hanging.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Undoes what a shell does to its background jobs and nohup to its command: a child would ignore the signals that it is sent
+/// here.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn take_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGQUIT] {
+            // SAFETY: no handler is put in the place of the default.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+    });
+}
+
+#[cfg(not(unix))]
+const fn take_signals() {}
+
 impl Running {
     /// Starts linegate and gathers both of its outputs.
     pub fn start(args: &[&str]) -> Self {
@@ -108,6 +125,7 @@ impl Running {
     }
 
     fn start_unread_in(env: &[(&str, &str)], args: &[&str]) -> Self {
+        take_signals();
         let mut child = Command::new(linegate_bin())
             .args(args)
             .envs(env.iter().copied())
