@@ -797,6 +797,9 @@ linegate_status linegate_check_line(struct linegate *gate,
 // Writes the JSON-RPC error line, line feed at its end, that answers the refusal which was the gate's last event. Only who
 // owns the one writer of the wire may send it. It is made of the code's text and the id's own bytes.
 //
+// It goes straight to the wire: no gate has to judge it. In a session linegate_write_line takes the reply to a call that was
+// refused as well, once; that to a refused line, whose request was never in flight, it refuses (454).
+//
 // out may be NULL where cap is 0. *len is the line's length; 0 where no reply is due (event.reply_due); where out is too small,
 // the length that suffices. LINEGATE_REPLY_LEN bytes always suffice with the default max_id.
 //
@@ -891,7 +894,8 @@ linegate_status linegate_boolean(struct linegate_slice value, int32_t *boolean);
 // Looks for the row of a host's table that the message of the last event asks for, and reads its arguments: values[0] is the value
 // of the row's first member, and so on, absent where it is missing or null. They are of the types that the row says, and nothing
 // else is among them. A call that is refused is refused like a line: counted, in the audit, ending the session where the
-// policy wants it, and answered by linegate_reply; linegate_refusal tells the rest.
+// policy wants it, and answered by linegate_reply; linegate_refusal tells the rest. In a session its request waits no longer
+// from then on, whatever becomes of the reply: to send it is the host's.
 //
 // Of tools/call of MCP the table has the tools, never the method itself. values may be NULL where values_len is 0: nothing is
 // written then, and no length is too small (902).
@@ -969,10 +973,10 @@ size_t linegate_tracker_size(size_t in_flight);
 // linegate_init makes a gate that is in none.
 //
 // Returns: 0, and the tracker in *tracker; 901 where an argument is NULL or misaligned; 902 where the storage is shorter than
-// linegate_tracker_size says; 903 where in_flight is 0, or the two gates don't make a session; 904 where one of them is in a
-// session, be it of a tracker in the same place. *tracker is NULL then, and gates, session and storage stay as they are.
-// Owner: the caller owns the storage, and keeps it until the last call with either gate. Thread: the tracker and its two gates
-// belong to one thread at a time.
+// linegate_tracker_size says; 903 where in_flight is 0 or too large, or the two gates don't make a session; 904 where one of
+// the two is in a session. *tracker is NULL then, and gates, session and storage stay as they are.
+// Owner: the caller owns the storage, and keeps it until the last call with either gate; that another session's tracker lives
+// in it can't be told. Thread: the tracker and its two gates belong to one thread at a time.
 linegate_status linegate_tracker_init(void *storage,
                                       size_t len,
                                       size_t in_flight,

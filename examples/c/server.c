@@ -16,7 +16,7 @@
 
 #define REVISION "2025-11-25"
 
-enum { IN_FLIGHT = 64, METHOD_NOT_FOUND = -32601, INTERNAL_ERROR = -32603 };
+enum { IN_FLIGHT = 64, METHOD_NOT_FOUND = -32601, INVALID_PARAMS = -32602, INTERNAL_ERROR = -32603 };
 
 struct server {
     linegate *in;    /* judges the client's lines */
@@ -57,7 +57,14 @@ static void send_result(struct server *server, linegate_slice id, const char *re
         write_all(server->wire, line, len);
     } else {
         fprintf(stderr, "server: a result could not be written: %s\n", linegate_status_name(status));
-        send_error(server, id, INTERNAL_ERROR, "The answer is not a line that every client can read.");
+        /* A response that was refused settles its request: what the gate says in its place is the one answer left. It says
+           nothing where the request still waits. */
+        char instead[LINEGATE_REPLY_LEN];
+        if (linegate_settlement(server->out, instead, sizeof instead, &len) == LINEGATE_OK && len > 0) {
+            write_all(server->wire, instead, len);
+        } else {
+            send_error(server, id, INTERNAL_ERROR, "The answer is not a line that every client can read.");
+        }
     }
     free(line);
 }
@@ -123,7 +130,8 @@ static int allowed(const linegate_action *action, const linegate_slice *values) 
     return action != NULL;
 }
 
-/* A line or a call that was refused: told to people on standard error, and to the client where an answer is due. */
+/* A line or a call that was refused: told to people on standard error, and to the client where an answer is due. The reply goes
+   straight to the wire: the session knows already that the refused call waits no longer. */
 static void refuse(struct server *server) {
     linegate_event event = { .size = sizeof event };
     char reply[LINEGATE_REPLY_LEN];
@@ -165,6 +173,13 @@ static int is(linegate_slice method, const char *name) {
     return method.len == strlen(name) && !memcmp(method.data, name, method.len);
 }
 
+/* Whether the client asks for a task in place of a result. This server makes none, and says so before anything runs: a result that
+   is none of a task would be refused on its way out, when the tool has had its effect. */
+static int asks_for_task(const linegate_event *event) {
+    linegate_slice task;
+    return linegate_get(event->params, "task", &task) == LINEGATE_OK;
+}
+
 /* One accepted message. That the session has begun, and that no id is used twice, the gate has seen to. */
 static void handle(struct server *server, const linegate_event *event) {
     /* Notifications ask for nothing here, and this server asks nothing that could be answered. */
@@ -176,6 +191,8 @@ static void handle(struct server *server, const linegate_event *event) {
         send_result(server, event->id, "{}");
     } else if (is(event->method, "tools/list")) {
         list(server, event);
+    } else if (is(event->method, "tools/call") && asks_for_task(event)) {
+        send_error(server, event->id, INVALID_PARAMS, "This server makes no tasks.");
     } else if (is(event->method, "tools/call")) {
         call(server, event);
     } else {

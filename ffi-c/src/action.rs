@@ -6,7 +6,7 @@ use gate::{Cursor, Refusal};
 
 use crate::boundary::is_missing;
 use crate::event::linegate_slice;
-use crate::feed::{kept, linegate};
+use crate::feed::{Tracked, kept, linegate};
 use crate::status::{
     LINEGATE_ABSENT, LINEGATE_ARGUMENTS_SCHEMA, LINEGATE_BAD_OPTIONS, LINEGATE_BUFFER_TOO_SMALL,
     LINEGATE_NOT_AUTHORIZED, LINEGATE_NULL_ARGUMENT, LINEGATE_OK, LINEGATE_STALE_EVENT, LINEGATE_UNKNOWN_TOOL,
@@ -15,13 +15,18 @@ use crate::status::{
 use crate::table::{Unread, find, linegate_action, read};
 use crate::ticket::Tickets;
 
-/// Keeps a refusal that was made of the last event's message, for linegate_reply and what else tells of it; gives its code.
+/// Keeps a refusal that was made of the last event's message, for linegate_reply and what else tells of it; gives its code. In
+/// the session of that message its request waits no longer.
 pub(crate) fn refuse(
     tickets: &mut Tickets,
+    session: Option<Tracked>,
     place: &mut Option<Refusal<'static>>,
     refusal: Refusal<'_>,
 ) -> linegate_status {
     tickets.deny();
+    if let Some(Tracked { settle, tracker, .. }) = session {
+        settle(&refusal, tracker);
+    }
     let status = status_of(refusal.code());
     // SAFETY: it lends from the storage, which stays as it is until it is forgotten, and from the host's table, as does the host.
     *place = Some(unsafe { kept(refusal) });
@@ -31,7 +36,8 @@ pub(crate) fn refuse(
 /// Looks for the row of a host's table that the message of the last event asks for, and reads its arguments: values[0] is the value
 /// of the row's first member, and so on, absent where it is missing or null. They are of the types that the row says, and nothing
 /// else is among them. A call that is refused is refused like a line: counted, in the audit, ending the session where the
-/// policy wants it, and answered by linegate_reply; linegate_refusal tells the rest.
+/// policy wants it, and answered by linegate_reply; linegate_refusal tells the rest. In a session its request waits no longer
+/// from then on, whatever becomes of the reply: to send it is the host's.
 ///
 /// Of tools/call of MCP the table has the tools, never the method itself. values may be NULL where values_len is 0: nothing is
 /// written then, and no length is too small (902).
@@ -61,7 +67,8 @@ pub unsafe extern "C" fn linegate_call(
     boundary!(gate; {
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
-            let linegate { gate, tickets, refusal, granted, .. } = &mut *gate;
+            let linegate { gate, tickets, refusal, granted, tracked, in_session, .. } = &mut *gate;
+            let session = tracked.filter(|_| *in_session);
             let asked = tickets.ask(ticket);
             if is_missing(which) {
                 return LINEGATE_NULL_ARGUMENT;
@@ -96,9 +103,9 @@ pub unsafe extern "C" fn linegate_call(
             }
             let call = match call.granted(*granted) {
                 Ok(call) => call,
-                Err(refused) => return refuse(tickets, refusal, refused),
+                Err(refused) => return refuse(tickets, session, refusal, refused),
             };
-            let Some((at, row, target)) = found else { return refuse(tickets, refusal, call.unknown()) };
+            let Some((at, row, target)) = found else { return refuse(tickets, session, refusal, call.unknown()) };
             let (arguments, aside) = call.arguments(target);
             match read(&row, arguments, aside, values, values_len) {
                 Ok(()) => {
@@ -106,7 +113,7 @@ pub unsafe extern "C" fn linegate_call(
                     which.write(at);
                     LINEGATE_OK
                 }
-                Err(Unread::Misfit(misfit)) => refuse(tickets, refusal, call.misfit(misfit)),
+                Err(Unread::Misfit(misfit)) => refuse(tickets, session, refusal, call.misfit(misfit)),
                 Err(Unread::Table(status)) => status,
             }
         }
@@ -133,7 +140,8 @@ pub unsafe extern "C" fn linegate_refuse(
 ) -> linegate_status {
     boundary!(gate; {
         // SAFETY: the caller's promise.
-        let linegate { gate, tickets, refusal, granted, .. } = unsafe { &mut *gate };
+        let linegate { gate, tickets, refusal, granted, tracked, in_session, .. } = unsafe { &mut *gate };
+        let session = tracked.filter(|_| *in_session);
         if !matches!(code, LINEGATE_UNKNOWN_TOOL | LINEGATE_ARGUMENTS_SCHEMA | LINEGATE_NOT_AUTHORIZED)
             || (rpc_code != 0 && code != LINEGATE_NOT_AUTHORIZED)
         {
@@ -145,7 +153,7 @@ pub unsafe extern "C" fn linegate_refuse(
         let Some(call) = gate.refusable() else { return LINEGATE_STALE_EVENT };
         let call = match call.granted(*granted) {
             Ok(call) => call,
-            Err(refused) => return refuse(tickets, refusal, refused),
+            Err(refused) => return refuse(tickets, session, refusal, refused),
         };
         let refused = match code {
             LINEGATE_UNKNOWN_TOOL => call.unknown(),
@@ -155,7 +163,7 @@ pub unsafe extern "C" fn linegate_refuse(
             }
             _ => call.denied(denial(rpc_code)),
         };
-        refuse(tickets, refusal, refused)
+        refuse(tickets, session, refusal, refused)
     })
 }
 

@@ -16,14 +16,23 @@ use crate::status::{
 use crate::storage::Memory;
 use crate::ticket::Tickets;
 
-/// How a gate that has a tracker is fed. A pointer, so that a program without a tracker doesn't link what it takes.
-pub(crate) type FeedTracked = for<'a> fn(&'a mut Gate<Memory>, &'a [u8], *mut linegate_tracker) -> Fed<'a>;
+/// The session of a gate that has a tracker. By pointers, so that a program without a tracker doesn't link what it takes.
+#[derive(Clone, Copy)]
+pub(crate) struct Tracked {
+    /// Feeds the gate with the tracker.
+    pub(crate) feed: for<'a> fn(&'a mut Gate<Memory>, &'a [u8], *mut linegate_tracker) -> Fed<'a>,
+    /// Ends the wait of a call that was refused.
+    pub(crate) settle: fn(&Refusal<'_>, *mut linegate_tracker),
+    pub(crate) tracker: *mut linegate_tracker,
+}
 
 /// A gate: judges one stream, line by line.
 pub struct linegate {
     pub(crate) gate: Gate<Memory>,
     pub(crate) tickets: Tickets,
-    pub(crate) tracked: Option<(FeedTracked, *mut linegate_tracker)>,
+    pub(crate) tracked: Option<Tracked>,
+    /// Whether the line of the last event was judged in that session.
+    pub(crate) in_session: bool,
     /// Loosened switches by which a line may have passed and still ask for an action.
     pub(crate) granted: Switches,
     /// The refusal that came last, if it is the last event. It lends from the storage, which nothing writes to until it is forgotten.
@@ -52,6 +61,7 @@ impl linegate {
             gate,
             tickets: Tickets::new(place.addr(), key),
             tracked: None,
+            in_session: false,
             granted,
             refusal: None,
             inside: false,
@@ -76,6 +86,7 @@ impl linegate {
     /// reason no feed of the core reaches beyond a line feed, behind which another line might begin.
     pub(crate) fn feed(&mut self, input: &[u8], tracked: bool) -> (usize, linegate_event) {
         self.forget();
+        self.in_session = tracked && self.tracked.is_some();
         let mut consumed = 0;
         loop {
             let Some(rest) = input.get(consumed..).filter(|rest| !rest.is_empty()) else {
@@ -84,7 +95,7 @@ impl linegate {
             let end = if self.inside { line_feed(rest).map_or(rest.len(), |at| at + 1) } else { 1 };
             let piece = rest.get(..end).unwrap_or(rest);
             let Fed { consumed: count, event } = match self.tracked.filter(|_| tracked) {
-                Some((feed, tracker)) => feed(&mut self.gate, piece, tracker),
+                Some(Tracked { feed, tracker, .. }) => feed(&mut self.gate, piece, tracker),
                 None => self.gate.feed(piece),
             };
             let used = piece.get(..count).unwrap_or(piece);

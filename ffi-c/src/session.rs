@@ -5,10 +5,10 @@ use core::mem::{align_of, size_of};
 use core::ptr;
 use core::slice;
 
-use gate::{Direction, Fed, Gate, Slot, Tracker};
+use gate::{Direction, Fed, Gate, Refusal, Slot, Tracker};
 
 use crate::boundary::is_missing;
-use crate::feed::{FeedTracked, linegate};
+use crate::feed::{Tracked, linegate};
 use crate::status::{
     LINEGATE_BAD_OPTIONS, LINEGATE_BUFFER_TOO_SMALL, LINEGATE_NULL_ARGUMENT, LINEGATE_OK, LINEGATE_STALE_EVENT,
     linegate_status,
@@ -24,6 +24,12 @@ pub struct linegate_tracker {
 fn feed_tracked<'a>(gate: &'a mut Gate<Memory>, input: &'a [u8], tracker: *mut linegate_tracker) -> Fed<'a> {
     // SAFETY: the caller of linegate_tracker_init keeps the tracker as long as its gates are fed, one call at a time.
     gate.feed_with(input, unsafe { &mut (*tracker).tracker })
+}
+
+/// Ends the wait of the gate's call that was refused.
+fn settle_tracked(refusal: &Refusal<'_>, tracker: *mut linegate_tracker) {
+    // SAFETY: as of `feed_tracked`.
+    unsafe { (*tracker).tracker.settle(refusal) };
 }
 
 /// Where the slots begin, how many they are, and where they end.
@@ -51,10 +57,10 @@ pub extern "C" fn linegate_tracker_size(in_flight: usize) -> usize {
 /// linegate_init makes a gate that is in none.
 ///
 /// Returns: 0, and the tracker in *tracker; 901 where an argument is NULL or misaligned; 902 where the storage is shorter than
-/// linegate_tracker_size says; 903 where in_flight is 0, or the two gates don't make a session; 904 where one of them is in a
-/// session, be it of a tracker in the same place. *tracker is NULL then, and gates, session and storage stay as they are.
-/// Owner: the caller owns the storage, and keeps it until the last call with either gate. Thread: the tracker and its two gates
-/// belong to one thread at a time.
+/// linegate_tracker_size says; 903 where in_flight is 0 or too large, or the two gates don't make a session; 904 where one of
+/// the two is in a session. *tracker is NULL then, and gates, session and storage stay as they are.
+/// Owner: the caller owns the storage, and keeps it until the last call with either gate; that another session's tracker lives
+/// in it can't be told. Thread: the tracker and its two gates belong to one thread at a time.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_tracker_init(
     storage: *mut c_void,
@@ -78,19 +84,24 @@ pub unsafe extern "C" fn linegate_tracker_init(
             if (*client).tracked.is_some() || (*server).tracked.is_some() {
                 return LINEGATE_STALE_EVENT;
             }
+            // Judged before a byte is written: another tracker may live there.
+            let (client_options, server_options) = ((*client).gate.options(), (*server).gate.options());
+            if Tracker::new(client_options, server_options, [Slot::EMPTY; 4]).is_err() {
+                return LINEGATE_BAD_OPTIONS;
+            }
             let memory = storage.cast::<u8>().add(first).cast::<Slot>();
             for at in 0..slots {
                 memory.add(at).write(Slot::EMPTY);
             }
             let slots = slice::from_raw_parts_mut(memory, slots);
-            let Ok(made) = Tracker::new((*client).gate.options(), (*server).gate.options(), slots) else {
+            let Ok(made) = Tracker::new(client_options, server_options, slots) else {
                 return LINEGATE_BAD_OPTIONS;
             };
             let place = storage.cast::<linegate_tracker>();
             place.write(linegate_tracker { tracker: made });
-            let feed: FeedTracked = feed_tracked;
-            (*client).tracked = Some((feed, place));
-            (*server).tracked = Some((feed, place));
+            let tracked = Tracked { feed: feed_tracked, settle: settle_tracked, tracker: place };
+            (*client).tracked = Some(tracked);
+            (*server).tracked = Some(tracked);
             tracker.write(place);
             LINEGATE_OK
         }

@@ -45,6 +45,9 @@ unsafe fn answer(
 /// Writes the JSON-RPC error line, line feed at its end, that answers the refusal which was the gate's last event. Only who
 /// owns the one writer of the wire may send it. It is made of the code's text and the id's own bytes.
 ///
+/// It goes straight to the wire: no gate has to judge it. In a session linegate_write_line takes the reply to a call that was
+/// refused as well, once; that to a refused line, whose request was never in flight, it refuses (454).
+///
 /// out may be NULL where cap is 0. *len is the line's length; 0 where no reply is due (event.reply_due); where out is too small,
 /// the length that suffices. LINEGATE_REPLY_LEN bytes always suffice with the default max_id.
 ///

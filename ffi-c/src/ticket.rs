@@ -132,7 +132,8 @@ impl Tickets {
 pub unsafe extern "C" fn linegate_authorize(gate: *mut linegate, ticket: u64, allowed: i32) -> linegate_status {
     boundary!(gate; {
         // SAFETY: the caller's promise.
-        let linegate { gate, tickets, refusal, granted, .. } = unsafe { &mut *gate };
+        let linegate { gate, tickets, refusal, granted, tracked, in_session, .. } = unsafe { &mut *gate };
+        let session = tracked.filter(|_| *in_session);
         if let Err(status) = tickets.is_undecided(ticket) {
             return status;
         }
@@ -142,8 +143,8 @@ pub unsafe extern "C" fn linegate_authorize(gate: *mut linegate, ticket: u64, al
             return LINEGATE_NOT_AUTHORIZED;
         };
         match call.granted(*granted) {
-            Err(refused) => refuse(tickets, refusal, refused),
-            Ok(call) if allowed == 0 || tickets.is_asked() => refuse(tickets, refusal, call.denied(denial(0))),
+            Err(refused) => refuse(tickets, session, refusal, refused),
+            Ok(call) if allowed == 0 || tickets.is_asked() => refuse(tickets, session, refusal, call.denied(denial(0))),
             Ok(_) => {
                 tickets.grant();
                 LINEGATE_OK

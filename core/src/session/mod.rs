@@ -14,11 +14,12 @@ use siphasher::sip128::{Hasher128 as _, SipHasher24};
 
 pub use self::requests::Slot;
 use self::requests::{Key, Requests, State, Used};
-use crate::code::{Code, Fault};
+use crate::code::{Code, Fault, Stage};
 use crate::json::{Cursor, Unescaped};
 use crate::limits::{AuditKey, Direction};
 use crate::mcp::{Answered, CAPABILITIES, Line, Method, Revision, Set, VERSION, declared};
 use crate::options::{BadOptions, Options};
+use crate::refusal::Refusal;
 use crate::rpc::{Kind, Member};
 
 /// The key of `_meta` that says to which subscription a notification belongs.
@@ -129,6 +130,34 @@ impl<T: AsRef<[Slot]> + AsMut<[Slot]>> Tracker<T> {
     /// Forgets the session.
     pub fn reset(&mut self) {
         self.memory = Memory::new(self.memory.key, self.memory.fixed);
+    }
+
+    /// Ends the wait for the answer to a call that was refused (501 to 505) after the gate had passed its message: the refusal's reply
+    /// answers it. Whether it was in flight.
+    ///
+    /// Either way out is right for that reply: straight to the wire, or through the server's gate with this tracker, which
+    /// takes one response to a request that ended so. A line that was refused was never in flight, and changes nothing here: its
+    /// reply has no place in the session, and goes straight to the wire.
+    ///
+    /// ```
+    /// use linegate::{AuditKey, Direction, Event, Gate, Inline, Options, Slot, Tracker};
+    ///
+    /// let key = AuditKey::new(*b"sixteen random b");
+    /// let (client, server) = (Options::new(Direction::FromClient, key), Options::new(Direction::FromServer, key));
+    /// let mut tracker = Tracker::new(&client, &server, [Slot::EMPTY; 4])?;
+    /// let mut client = Gate::new(client, Inline::<1024, 128>::new())?;
+    /// for _ in 0..200 {
+    ///     let line = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
+    ///     let Event::Message(message) = client.feed_with(line, &mut tracker).event else { unreachable!() };
+    ///     let call = message.into_call(linegate::Switches::NONE).expect("a request asks for something");
+    ///     assert!(tracker.settle(&call.unknown()));
+    /// }
+    /// assert_eq!(tracker.in_flight(Direction::FromClient), 0);
+    /// # Ok::<(), linegate::BadOptions>(())
+    /// ```
+    pub fn settle(&mut self, refusal: &Refusal<'_>) -> bool {
+        let Some(id) = refusal.id.filter(|_| refusal.code.stage() == Stage::Action) else { return false };
+        self.tracking().free(refusal.direction.other(), &Cursor::new(id), State::Denied)
     }
 
     pub(crate) fn tracking(&mut self) -> Tracking<'_> {
@@ -344,10 +373,15 @@ impl<'a> Tracking<'a> {
 
     /// A response with this id was refused, so that its request waits no longer. Whether there was one in flight.
     pub(crate) fn release(&mut self, from: Direction, id: &Cursor<'_>) -> bool {
+        self.free(from, id, State::Answered)
+    }
+
+    /// Ends the request that waits for a sender's response with this id; whether there is one.
+    fn free(&mut self, from: Direction, id: &Cursor<'_>, state: State) -> bool {
         let id = self.hash(id);
         let waits = self.of(from.other()).find(id).is_some();
         if waits {
-            self.of_mut(from.other()).end(id, State::Answered);
+            self.of_mut(from.other()).end(id, state);
             if self.is_handshake(from, id) {
                 *self.handshake = Handshake::None;
             }
@@ -450,6 +484,10 @@ impl<'a> Tracking<'a> {
                     slot.state = State::AnsweringLate;
                     return Ok(());
                 }
+                Some(slot) if slot.state == State::Denied => {
+                    slot.state = State::AnsweringDenied;
+                    return Ok(());
+                }
                 Some(_) => Code::AnsweredTwice,
                 None => Code::UnknownResponse,
             },
@@ -508,8 +546,8 @@ impl<'a> Tracking<'a> {
         let Some(id) = known_id(message).map(|id| self.hash(&id)) else { return };
         let from = message.from;
         let Some(slot) = self.of(from.other()).find(id).copied() else {
-            self.of_mut(from.other()).answered_late(id);
-            *self.late_responses += 1;
+            let late = self.of_mut(from.other()).answered_late(id);
+            *self.late_responses += u64::from(late);
             return;
         };
         self.of_mut(from.other()).end(id, State::Answered);

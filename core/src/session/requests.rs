@@ -34,6 +34,10 @@ pub(super) enum State {
     Cancelled,
     /// Cancelled, and answered late by the line that is being judged.
     AnsweringLate,
+    /// Refused after it had been taken into the session; the reply to that may still be judged as a response.
+    Denied,
+    /// Refused so, and its reply is in the line that is being judged.
+    AnsweringDenied,
     Answered,
 }
 
@@ -161,6 +165,7 @@ impl Requests<'_> {
             slot.state = match slot.state {
                 State::Answering => State::InFlight,
                 State::AnsweringLate => State::Cancelled,
+                State::AnsweringDenied => State::Denied,
                 other => other,
             };
         }
@@ -175,14 +180,16 @@ impl Requests<'_> {
         self.remember(Slot { state, ..slot });
     }
 
-    /// The late answer to a cancelled request has come.
-    pub(super) fn answered_late(&mut self, id: Key) {
+    /// The answer has come to a request that had left the table before: late, if it was cancelled.
+    pub(super) fn answered_late(&mut self, id: Key) -> bool {
         let size = self.size();
         let ring = self.slots.get_mut(size..).unwrap_or_default();
-        if let Some(slot) = ring.iter_mut().find(|slot| slot.id == id && slot.state == State::AnsweringLate) {
-            slot.state = State::Answered;
-            self.used.cancelled -= 1;
-        }
+        let answered = |slot: &&mut Slot| matches!(slot.state, State::AnsweringLate | State::AnsweringDenied);
+        let Some(slot) = ring.iter_mut().filter(answered).find(|slot| slot.id == id) else { return false };
+        let late = slot.state == State::AnsweringLate;
+        slot.state = State::Answered;
+        self.used.cancelled -= usize::from(late);
+        late
     }
 
     fn remember(&mut self, slot: Slot) {
