@@ -247,8 +247,9 @@
 // A tool, by the name in tools/call of MCP.
 #define LINEGATE_TARGET_TOOL 0
 
-// Any other method, by its name; its params are the arguments. Their _meta is none of them: it is the protocol's. But under
-// LINEGATE_REVISION_JSONRPC, which has no tools, _meta is a member like any, and tools/call a method like any.
+// Any other method, by its name; its params are the arguments. Their _meta is none of them: it is the protocol's, unless the row
+// has a member of that name, to which it is held then. Under LINEGATE_REVISION_JSONRPC, which has no tools, _meta is a member
+// like any, and tools/call a method like any.
 #define LINEGATE_TARGET_METHOD 1
 
 // Objects and arrays that the rows of a table may nest in each other.
@@ -716,17 +717,17 @@ const char *linegate_version(void);
 
 // Whether linegate_init and linegate_new take these options, and if not, which is wrong.
 //
-// Returns: 0, they do, and there is no complaint; 903, they don't; 901, a pointer in them is NULL or misaligned, or is the
-// options' or the complaint's own. complaint says more of 903 and 901, and may be NULL. Set complaint->size (903 too where it was
-// not set). Owner: what the complaint names is static. Thread: any.
+// Returns: 0, they do, and there is no complaint; 903, they don't; 901, options is NULL or misaligned, or a list or a name in
+// them is, or complaint is misaligned. complaint says more of 903, and of 901 but for its own, and may be NULL; it lies apart
+// from the options. Set complaint->size (903 too where it was not set). Owner: what the complaint names is static. Thread: any.
 linegate_status linegate_options_check(const struct linegate_options *options,
                                        struct linegate_complaint *complaint);
 
 // How many bytes of storage linegate_init needs for a gate with these options: about max_frame, 8 * (max_keys +
 // max_depth), the names, and 1 KiB. With the defaults that is about 9 MiB: set the limits on a device.
 //
-// Returns: bytes; 0 where the options are NULL or linegate_init would refuse them, but for what a name is: names are judged by
-// linegate_init and linegate_options_check alone. Thread: any.
+// Returns: bytes; 0 where the options are NULL or linegate_init would refuse them. Not all that a name must be is judged here:
+// linegate_init and linegate_options_check do. Thread: any.
 size_t linegate_storage_size(const struct linegate_options *options);
 
 // How the storage of a gate must be aligned, in bytes: at most 16. What malloc gives is aligned so.
@@ -843,7 +844,7 @@ linegate_status linegate_get_counters(const struct linegate *gate,
 
 // The type of a value of the last event.
 //
-// Returns: LINEGATE_TYPE_...; LINEGATE_TYPE_NONE of an absent slice. Thread: that of its gate.
+// Returns: LINEGATE_TYPE_...; LINEGATE_TYPE_NONE of an absent slice, and of one longer than PTRDIFF_MAX. Thread: that of its gate.
 uint32_t linegate_type(struct linegate_slice value);
 
 // The member of an object by its name, which is compared unescaped; name is NUL-terminated.
@@ -924,11 +925,13 @@ linegate_status linegate_call(struct linegate *gate,
 // with 501, there is no such tool; 502, the arguments don't fit, of which value is the one that is wrong, or absent; 503, it
 // isn't allowed. It is a refusal as that of linegate_call.
 //
-// rpc_code is the JSON-RPC code of the reply to 503; 0 for -32602, and for the others always.
+// rpc_code is the JSON-RPC code of the reply to 503; 0 for -32602, and for the others always. Not each code will do: -32002, -32042
+// and those from -32099 to -32023 are 2026-07-28's own, so that a reply with one would be refused (409).
 //
 // Returns: the code, and the call is refused; 505, it is refused with that one, which comes first, because the line passed only by a
 // switch that options.grant doesn't have; 504, it was decided before; 904, the ticket is 0, or its event is over, or
-// its message asks for nothing (a response, a batch); 903, another code, or rpc_code beside another than 503; 901.
+// its message asks for nothing (a response, a batch); 903, another code, rpc_code beside another than 503, or one that the
+// call's revision doesn't take; 901, gate is NULL or misaligned, or value is too long. 901 and 903 refuse nothing.
 // Thread: one at a time for each gate.
 linegate_status linegate_refuse(struct linegate *gate,
                                 uint64_t ticket,
@@ -1001,6 +1004,10 @@ linegate_status linegate_tracker_count(const struct linegate_tracker *tracker,
 // Writes a line as it is given, with a line feed behind it, into out, if the gate accepts it: a request, notification or
 // response that was composed elsewhere. gate judges what goes out: of a server one of LINEGATE_FROM_SERVER, for this use alone,
 // with LINEGATE_POLICY_CONTINUE if a refused line shall not end it. With a tracker the line is judged in its session.
+//
+// There a response that is refused settles its request, if its id could be read: another would be the second (458). So that the
+// client doesn't wait for ever, send what linegate_settlement of this gate writes: the one answer left. Where it writes
+// nothing (0 bytes, or 904), the request still waits, and linegate_write_error answers it.
 //
 // *len is the length of the line, its line feed counted; where out is too small, the length that suffices; 0 where the line is
 // refused: send *len bytes, and never a byte of a line that was refused. The line itself must not lie in out. line may be NULL

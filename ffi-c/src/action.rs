@@ -124,11 +124,13 @@ pub unsafe extern "C" fn linegate_call(
 /// with 501, there is no such tool; 502, the arguments don't fit, of which value is the one that is wrong, or absent; 503, it
 /// isn't allowed. It is a refusal as that of linegate_call.
 ///
-/// rpc_code is the JSON-RPC code of the reply to 503; 0 for -32602, and for the others always.
+/// rpc_code is the JSON-RPC code of the reply to 503; 0 for -32602, and for the others always. Not each code will do: -32002, -32042
+/// and those from -32099 to -32023 are 2026-07-28's own, so that a reply with one would be refused (409).
 ///
 /// Returns: the code, and the call is refused; 505, it is refused with that one, which comes first, because the line passed only by a
 /// switch that options.grant doesn't have; 504, it was decided before; 904, the ticket is 0, or its event is over, or
-/// its message asks for nothing (a response, a batch); 903, another code, or rpc_code beside another than 503; 901.
+/// its message asks for nothing (a response, a batch); 903, another code, rpc_code beside another than 503, or one that the
+/// call's revision doesn't take; 901, gate is NULL or misaligned, or value is too long. 901 and 903 refuse nothing.
 /// Thread: one at a time for each gate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_refuse(
@@ -147,10 +149,16 @@ pub unsafe extern "C" fn linegate_refuse(
         {
             return LINEGATE_BAD_OPTIONS;
         }
+        if value.is_too_long() {
+            return LINEGATE_NULL_ARGUMENT;
+        }
         if let Err(status) = tickets.is_undecided(ticket) {
             return status;
         }
         let Some(call) = gate.refusable() else { return LINEGATE_STALE_EVENT };
+        if !call.may_be_answered_with(rpc_code) {
+            return LINEGATE_BAD_OPTIONS;
+        }
         let call = match call.granted(*granted) {
             Ok(call) => call,
             Err(refused) => return refuse(tickets, session, refusal, refused),

@@ -21,6 +21,11 @@ pub(crate) fn is_missing<T>(pointer: *const T) -> bool {
     pointer.is_null() || !pointer.is_aligned()
 }
 
+/// Whether there can't be so many bytes anywhere.
+pub(crate) const fn is_too_long(len: usize) -> bool {
+    len > isize::MAX as usize
+}
+
 /// Runs the body; `None` after a panic. Whatever it left half done is memory that can be read all the same, for the library
 /// keeps nothing in a state that safe code can't be in.
 #[cfg(feature = "hosted")]

@@ -6,6 +6,7 @@ use core::ptr;
 
 use gate::{Kind, Message, Record, Refusal};
 
+use crate::boundary::is_too_long;
 use crate::grow::Grows;
 use crate::status::{LINEGATE_NEED_MORE, LINEGATE_OK, linegate_status, status_of};
 
@@ -44,12 +45,17 @@ impl linegate_slice {
         bytes.map_or(Self::ABSENT, Self::new)
     }
 
-    /// The bytes, none where it is absent.
+    /// Whether there can't be such bytes.
+    pub(crate) const fn is_too_long(self) -> bool {
+        !self.data.is_null() && is_too_long(self.len)
+    }
+
+    /// The bytes, none where it is absent, or too long to be.
     ///
     /// # Safety
     /// They can be read, and live as long as `'a`.
     pub(crate) const unsafe fn bytes<'a>(self) -> &'a [u8] {
-        if self.data.is_null() {
+        if self.data.is_null() || self.is_too_long() {
             return &[];
         }
         // SAFETY: the caller's promise.

@@ -6,6 +6,7 @@ use core::slice;
 
 use gate::{Event, Fed, Gate, Options, Refusal, Switches};
 
+use crate::boundary::is_too_long;
 use crate::event::linegate_event;
 use crate::grow;
 use crate::session::linegate_tracker;
@@ -183,7 +184,7 @@ pub(crate) unsafe fn input<'a>(data: *const c_void, len: usize) -> Option<&'a [u
     if len == 0 {
         return Some(&[]);
     }
-    if data.is_null() || len > isize::MAX as usize {
+    if data.is_null() || is_too_long(len) {
         return None;
     }
     // SAFETY: the caller's promise.
@@ -198,7 +199,7 @@ pub(crate) unsafe fn output<'a>(out: *mut c_char, cap: usize) -> Option<&'a mut 
     if cap == 0 {
         return Some(&mut []);
     }
-    if out.is_null() || cap > isize::MAX as usize {
+    if out.is_null() || is_too_long(cap) {
         return None;
     }
     // SAFETY: the caller's promise; what was never written is bytes of any value to whoever gave it.

@@ -315,9 +315,9 @@ fn revision(number: u32) -> Option<Revision> {
 
 /// Whether linegate_init and linegate_new take these options, and if not, which is wrong.
 ///
-/// Returns: 0, they do, and there is no complaint; 903, they don't; 901, a pointer in them is NULL or misaligned, or is the
-/// options' or the complaint's own. complaint says more of 903 and 901, and may be NULL. Set complaint->size (903 too where it was
-/// not set). Owner: what the complaint names is static. Thread: any.
+/// Returns: 0, they do, and there is no complaint; 903, they don't; 901, options is NULL or misaligned, or a list or a name in
+/// them is, or complaint is misaligned. complaint says more of 903, and of 901 but for its own, and may be NULL; it lies apart
+/// from the options. Set complaint->size (903 too where it was not set). Owner: what the complaint names is static. Thread: any.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_options_check(
     options: *const linegate_options,

@@ -228,8 +228,8 @@ impl Plan {
 /// How many bytes of storage linegate_init needs for a gate with these options: about max_frame, 8 * (max_keys +
 /// max_depth), the names, and 1 KiB. With the defaults that is about 9 MiB: set the limits on a device.
 ///
-/// Returns: bytes; 0 where the options are NULL or linegate_init would refuse them, but for what a name is: names are judged by
-/// linegate_init and linegate_options_check alone. Thread: any.
+/// Returns: bytes; 0 where the options are NULL or linegate_init would refuse them. Not all that a name must be is judged here:
+/// linegate_init and linegate_options_check do. Thread: any.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_storage_size(options: *const linegate_options) -> usize {
     boundary!(or 0; {

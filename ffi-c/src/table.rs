@@ -17,8 +17,9 @@ use crate::value::{
 
 /// A tool, by the name in tools/call of MCP.
 pub const LINEGATE_TARGET_TOOL: u32 = 0;
-/// Any other method, by its name; its params are the arguments. Their _meta is none of them: it is the protocol's. But under
-/// LINEGATE_REVISION_JSONRPC, which has no tools, _meta is a member like any, and tools/call a method like any.
+/// Any other method, by its name; its params are the arguments. Their _meta is none of them: it is the protocol's, unless the row
+/// has a member of that name, to which it is held then. Under LINEGATE_REVISION_JSONRPC, which has no tools, _meta is a member
+/// like any, and tools/call a method like any.
 pub const LINEGATE_TARGET_METHOD: u32 = 1;
 
 /// Objects and arrays that the rows of a table may nest in each other.
@@ -230,7 +231,7 @@ fn misfit<'a>(wrong: Wrong, at: Cursor<'a>, name: Option<&'static str>) -> Unrea
 }
 
 /// Holds an object to its members: in the order of the text what each is, then in that of the table what is missing. `aside`
-/// is a member that is none of them.
+/// is a member that may be there without a row.
 ///
 /// # Safety
 /// The rows are as the header asks, and were checked.
@@ -240,9 +241,6 @@ unsafe fn fit_object<'a>(
     aside: Option<&str>,
 ) -> Result<(), Unread<'a>> {
     for (key, value) in object.members() {
-        if aside.is_some_and(|aside| key.is_str(aside)) {
-            continue;
-        }
         let mut found = None;
         for at in 0..rows.len {
             // SAFETY: the caller's promise.
@@ -255,7 +253,12 @@ unsafe fn fit_object<'a>(
                 break;
             }
         }
-        let Some((row, name)) = found else { return Err(misfit(Wrong::Unknown, key, None)) };
+        let Some((row, name)) = found else {
+            if aside.is_some_and(|aside| key.is_str(aside)) {
+                continue;
+            }
+            return Err(misfit(Wrong::Unknown, key, None));
+        };
         if row.optional == 0 || value.kind() != JsonKind::Null {
             // SAFETY: the caller's promise.
             unsafe { fit(value, &row, Some(name)) }?;

@@ -63,7 +63,7 @@ pub(crate) fn type_of(cursor: Option<Cursor<'_>>) -> u32 {
 
 /// The type of a value of the last event.
 ///
-/// Returns: LINEGATE_TYPE_...; LINEGATE_TYPE_NONE of an absent slice. Thread: that of its gate.
+/// Returns: LINEGATE_TYPE_...; LINEGATE_TYPE_NONE of an absent slice, and of one longer than PTRDIFF_MAX. Thread: that of its gate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn linegate_type(value: linegate_slice) -> u32 {
     // SAFETY: the caller's promise.
@@ -84,6 +84,9 @@ pub unsafe extern "C" fn linegate_get(
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
             member.write(linegate_slice::ABSENT);
+            if object.is_too_long() {
+                return LINEGATE_NULL_ARGUMENT;
+            }
             let Some(cursor) = cursor(object).filter(|cursor| cursor.kind() == JsonKind::Object) else {
                 return LINEGATE_OTHER_TYPE;
             };
@@ -112,7 +115,11 @@ pub unsafe extern "C" fn linegate_iterate(value: linegate_slice, iter: *mut line
             };
             let rest_slice = rest.map_or(linegate_slice::ABSENT, linegate_slice::new);
             iter.write(linegate_iter { rest: rest_slice, kind: type_of(cursor) });
-            if rest.is_some() { LINEGATE_OK } else { LINEGATE_OTHER_TYPE }
+            match rest {
+                Some(_) => LINEGATE_OK,
+                None if value.is_too_long() => LINEGATE_NULL_ARGUMENT,
+                None => LINEGATE_OTHER_TYPE,
+            }
         }
     })
 }
@@ -134,6 +141,9 @@ pub unsafe extern "C" fn linegate_next(
         }
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
+            if (*iter).rest.is_too_long() {
+                return LINEGATE_NULL_ARGUMENT;
+            }
             let rest = (*iter).rest.bytes();
             let (name, found, rest) = if (*iter).kind == LINEGATE_TYPE_OBJECT {
                 let mut members = Members::from_rest(rest);
@@ -173,6 +183,9 @@ pub unsafe extern "C" fn linegate_string(
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
             len.write(0);
+            if value.is_too_long() {
+                return LINEGATE_NULL_ARGUMENT;
+            }
             let Some(out) = output(out, cap) else { return LINEGATE_NULL_ARGUMENT };
             let Some(bytes) = cursor(value).and_then(|cursor| cursor.unescaped()) else { return LINEGATE_OTHER_TYPE };
             let mut count = 0_usize;
@@ -203,6 +216,9 @@ pub unsafe extern "C" fn linegate_integer(value: linegate_slice, integer: *mut i
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
             integer.write(0);
+            if value.is_too_long() {
+                return LINEGATE_NULL_ARGUMENT;
+            }
             let Some(number) = cursor(value).filter(|cursor| cursor.kind() == JsonKind::Number) else {
                 return LINEGATE_OTHER_TYPE;
             };
@@ -222,6 +238,9 @@ pub unsafe extern "C" fn linegate_boolean(value: linegate_slice, boolean: *mut i
         // SAFETY: the caller's promise, for each of the pointers.
         unsafe {
             boolean.write(0);
+            if value.is_too_long() {
+                return LINEGATE_NULL_ARGUMENT;
+            }
             let Some(found) = cursor(value).and_then(|cursor| cursor.as_bool()) else { return LINEGATE_OTHER_TYPE };
             boolean.write(i32::from(found));
             LINEGATE_OK

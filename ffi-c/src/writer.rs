@@ -3,7 +3,7 @@
 
 use core::ffi::{CStr, c_char, c_void};
 
-use gate::{Cursor, Line, TooSmall};
+use gate::{Cursor, Elements, Line, TooSmall};
 
 use crate::event::{linegate_event, linegate_slice};
 use crate::feed::{input, linegate, output};
@@ -12,7 +12,8 @@ use crate::status::{
     LINEGATE_NULL_ARGUMENT, LINEGATE_OK, LINEGATE_STALE_EVENT, LINEGATE_TRAILING_BYTES, linegate_status,
 };
 
-/// Judges what was composed in `out`, and tells its length if it may go out. `fits` looks at the event of an accepted line.
+/// Judges what was composed in `out`, and tells its length if it may go out. `fits` looks at the event of an accepted line. What
+/// was composed of something that isn't `whole` can't go out: it is judged for what to tell of it, and no session sees it.
 ///
 /// # Safety
 /// `gate` and `len` are as the header asks.
@@ -21,26 +22,28 @@ unsafe fn release(
     out: &[u8],
     composed: Result<usize, TooSmall>,
     len: *mut usize,
+    whole: bool,
     fits: impl FnOnce(&linegate_event) -> bool,
 ) -> linegate_status {
     // SAFETY: the caller's promise.
     let gate = unsafe { &mut *gate };
     gate.forget();
-    if gate.inside {
-        return LINEGATE_STALE_EVENT;
-    }
+    // First: what a closed gate was fed is no line that it could stand in.
     if gate.gate.is_closed() {
         return LINEGATE_CLOSED;
+    }
+    if gate.inside {
+        return LINEGATE_STALE_EVENT;
     }
     let (line_len, status) = match composed {
         Err(TooSmall { needed }) => (needed, LINEGATE_BUFFER_TOO_SMALL),
         Ok(line_len) => {
             let content = out.get(..line_len.saturating_sub(1)).unwrap_or_default();
-            let event = gate.judge(content, true);
+            let event = gate.judge(content, whole);
             // Nobody is told the ticket of a line that goes out.
             gate.tickets.void();
             match event.status {
-                LINEGATE_OK if fits(&event) => (line_len, LINEGATE_OK),
+                LINEGATE_OK if whole && fits(&event) => (line_len, LINEGATE_OK),
                 LINEGATE_OK => (0, LINEGATE_TRAILING_BYTES),
                 // Skipped on the way in, but nothing to send.
                 LINEGATE_NEED_MORE => (0, LINEGATE_FRAME_EMPTY),
@@ -58,6 +61,11 @@ fn begun<'o>(out: &'o mut [u8], id: &[u8]) -> Line<'o> {
     Line::response(out, (!id.is_empty()).then_some(id))
 }
 
+/// Whether text is one value and nothing else, if it is JSON at all.
+fn is_one(text: &[u8]) -> bool {
+    Elements::from_rest(text).next().is_some_and(|value| value.bytes().len() == text.trim_ascii().len())
+}
+
 /// Whether a slice of an event holds those bytes.
 fn holds(slice: linegate_slice, bytes: &[u8]) -> bool {
     // SAFETY: the event is the last one of its gate.
@@ -67,6 +75,10 @@ fn holds(slice: linegate_slice, bytes: &[u8]) -> bool {
 /// Writes a line as it is given, with a line feed behind it, into out, if the gate accepts it: a request, notification or
 /// response that was composed elsewhere. gate judges what goes out: of a server one of LINEGATE_FROM_SERVER, for this use alone,
 /// with LINEGATE_POLICY_CONTINUE if a refused line shall not end it. With a tracker the line is judged in its session.
+///
+/// There a response that is refused settles its request, if its id could be read: another would be the second (458). So that the
+/// client doesn't wait for ever, send what linegate_settlement of this gate writes: the one answer left. Where it writes
+/// nothing (0 bytes, or 904), the request still waits, and linegate_write_error answers it.
 ///
 /// *len is the length of the line, its line feed counted; where out is too small, the length that suffices; 0 where the line is
 /// refused: send *len bytes, and never a byte of a line that was refused. The line itself must not lie in out. line may be NULL
@@ -100,7 +112,7 @@ pub unsafe extern "C" fn linegate_write_line(
                 }
                 None => Err(TooSmall { needed }),
             };
-            release(gate, out, composed, len, |_| true)
+            release(gate, out, composed, len, true, |_| true)
         }
     })
 }
@@ -126,12 +138,16 @@ pub unsafe extern "C" fn linegate_write_result(
             let (Some(result), Some(out)) = (input(result, result_len), output(out, cap)) else {
                 return LINEGATE_NULL_ARGUMENT;
             };
+            if id.is_too_long() {
+                return LINEGATE_NULL_ARGUMENT;
+            }
             let id = id.bytes();
             let mut line = begun(out, id);
             line.put(b"\"result\":");
             line.put(result);
             let composed = line.end();
-            release(gate, out, composed, len, |event| holds(event.id, id) && holds(event.result, result))
+            let whole = (id.is_empty() || is_one(id)) && is_one(result);
+            release(gate, out, composed, len, whole, |event| holds(event.id, id) && holds(event.result, result))
         }
     })
 }
@@ -159,6 +175,9 @@ pub unsafe extern "C" fn linegate_write_error(
             let (Some(data), Some(out)) = (input(data, data_len), output(out, cap)) else {
                 return LINEGATE_NULL_ARGUMENT;
             };
+            if id.is_too_long() {
+                return LINEGATE_NULL_ARGUMENT;
+            }
             let id = id.bytes();
             let Ok(message) = CStr::from_ptr(message).to_str() else { return LINEGATE_INVALID_UTF8 };
             let mut line = begun(out, id);
@@ -171,7 +190,8 @@ pub unsafe extern "C" fn linegate_write_error(
             }
             line.put(b"}");
             let composed = line.end();
-            release(gate, out, composed, len, |event| {
+            let whole = (id.is_empty() || is_one(id)) && (data.is_empty() || is_one(data));
+            release(gate, out, composed, len, whole, |event| {
                 // An event has no id where the error says null.
                 let id = if id == b"null" { &[] } else { id };
                 let error = Cursor::from_bytes(event.error.bytes());

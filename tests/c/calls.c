@@ -174,6 +174,83 @@ static void by_hand(void) {
     GIVES(LINEGATE_STALE_EVENT, linegate_refuse(gate, event.ticket, LINEGATE_NOT_AUTHORIZED, 0, ABSENT));
 }
 
+/* The protocol's _meta is free where the row says nothing of it, and held to the row where it does. */
+static void meta(void) {
+    static const linegate_member key[] = { MEMBER("k", LINEGATE_TYPE_STRING, .optional = 0) };
+    static const linegate_member object[] = { MEMBER("_meta", LINEGATE_TYPE_OBJECT, .members = key, .members_len = 1) };
+    static const linegate_member number[] = { MEMBER("_meta", LINEGATE_TYPE_INTEGER, .min = 1, .max = 3) };
+    static const linegate_member optional[] = { MEMBER("_meta", LINEGATE_TYPE_ARRAY, .optional = 1) };
+    static const linegate_member any[] = { MEMBER("_meta", LINEGATE_TYPE_NONE, .optional = 1) };
+    static const struct {
+        const linegate_member *members;
+        size_t members_len;
+        const char *params;
+        linegate_status status;
+    } rows[] = {
+        { NULL, 0, "{\"_meta\":{\"k\":1}}", LINEGATE_OK },
+        { NULL, 0, "{}", LINEGATE_OK },
+        { object, 1, "{\"_meta\":{\"k\":\"v\"}}", LINEGATE_OK },
+        { object, 1, "{\"_meta\":{\"k\":1}}", LINEGATE_ARGUMENTS_SCHEMA },
+        { object, 1, "{\"_meta\":{\"k\":\"v\",\"other\":[1]}}", LINEGATE_ARGUMENTS_SCHEMA },
+        { object, 1, "{\"_meta\":{}}", LINEGATE_ARGUMENTS_SCHEMA },
+        { object, 1, "{}", LINEGATE_ARGUMENTS_SCHEMA },
+        { number, 1, "{\"_meta\":{\"k\":1}}", LINEGATE_ARGUMENTS_SCHEMA },
+        { number, 1, "{}", LINEGATE_ARGUMENTS_SCHEMA },
+        { optional, 1, "{\"_meta\":{}}", LINEGATE_ARGUMENTS_SCHEMA },
+        { optional, 1, "{}", LINEGATE_OK },
+        { any, 1, "{\"_meta\":{}}", LINEGATE_OK },
+    };
+    const char *names[] = { "do" };
+    linegate_options options = small();
+    options.methods = names, options.methods_len = 1;
+    linegate *gate = in(storage, &options);
+    for (size_t at = 0; at < sizeof rows / sizeof *rows; at++) {
+        linegate_action row = { .size = sizeof row, .name = "do", .target = LINEGATE_TARGET_METHOD,
+            .members = rows[at].members, .members_len = rows[at].members_len };
+        char line[128];
+        snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"do\",\"params\":%s}\n", rows[at].params);
+        GIVES(LINEGATE_OK, feed(gate, line, &event));
+        linegate_slice value[1] = { ABSENT };
+        linegate_status status = linegate_call(gate, event.ticket, &row, 1, &which, value, rows[at].members_len);
+        if (status != rows[at].status) fprintf(stderr, "row %zu, %s: %d\n", at, rows[at].params, (int)status);
+        HOLDS(status == rows[at].status);
+    }
+}
+
+/* A reply that a server's gate of the same revision would refuse isn't made: the codes at each end of those that one revision has
+   for itself. */
+static void reserved_codes(void) {
+    static const char old[] = CALL("{}");
+    static const char modern[] = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":{\"name\":\"set\",\"_meta\":"
+        "{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}\n";
+    static const int32_t codes[] = { -32100, -32099, -32042, -32023, -32022, -32003, -32002, -32001, -32000, -32602, 1 };
+    static const uint32_t revisions[] = { LINEGATE_REVISION_2025_11_25, LINEGATE_REVISION_2026_07_28 };
+    static unsigned char outside[65536];
+    for (size_t revision = 0; revision < 2; revision++) {
+        linegate_options options = small();
+        options.revision = revisions[revision];
+        linegate *gate = in(storage, &options);
+        options.direction = LINEGATE_FROM_SERVER, options.policy = LINEGATE_POLICY_CONTINUE;
+        linegate *server = in(outside, &options);
+        for (size_t at = 0; at < sizeof codes / sizeof *codes; at++) {
+            int32_t code = codes[at];
+            int reserved = revision == 1 && ((code >= -32099 && code <= -32023) || code == -32002);
+            char line[LINEGATE_REPLY_LEN], sent[LINEGATE_REPLY_LEN];
+            size_t len, sent_len;
+            GIVES(LINEGATE_OK, feed(gate, revision == 1 ? modern : old, &event));
+            linegate_status status = linegate_refuse(gate, event.ticket, LINEGATE_NOT_AUTHORIZED, code, ABSENT);
+            HOLDS(status == (reserved ? LINEGATE_BAD_OPTIONS : LINEGATE_NOT_AUTHORIZED));
+            /* By such a code nothing was refused: another one does. */
+            if (reserved) GIVES(LINEGATE_NOT_AUTHORIZED, linegate_refuse(gate, event.ticket, LINEGATE_NOT_AUTHORIZED, 0, ABSENT));
+            GIVES(LINEGATE_OK, linegate_reply(gate, line, sizeof line, &len));
+            GIVES(LINEGATE_OK, linegate_write_line(server, line, len - 1, sent, sizeof sent, &sent_len));
+            snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":7,\"error\":{\"code\":%d,\"message\":\"\"}}", (int)code);
+            status = linegate_write_line(server, line, strlen(line), sent, sizeof sent, &sent_len);
+            HOLDS(status == (reserved ? LINEGATE_ERROR_CODE : LINEGATE_OK));
+        }
+    }
+}
+
 /* A line that passed only by a switch asks for nothing unless that is granted. */
 static void loosened(void) {
     static const char big[] = CALL("{\"n\":9007199254740992}");
@@ -486,6 +563,8 @@ int main(void) {
     arguments();
     order();
     by_hand();
+    meta();
+    reserved_codes();
     loosened();
     asks_for_nothing();
     in_vain();

@@ -533,6 +533,28 @@ static void writing(void) {
     GIVES(LINEGATE_CLOSED, RESULT("7", "{}"));
 }
 
+/* A writer's gate that is closed says so, whatever it was fed before or since. */
+static void closed_writer(void) {
+    static const char *const fed[] = { "", "x", "x\n", "{\"jsonrpc\"" };
+    linegate_event event;
+    char out[64];
+    size_t len;
+    for (size_t at = 0; at < sizeof fed / sizeof *fed; at++) {
+        linegate *gate = fresh();
+        event = (linegate_event){ .size = sizeof event };
+        GIVES(LINEGATE_OK, linegate_finish(gate, &event));
+        GIVES(fed[at][0] ? LINEGATE_CLOSED : LINEGATE_NEED_MORE, feed(gate, fed[at], &event));
+        GIVES(LINEGATE_CLOSED, linegate_write_line(gate, ping, sizeof ping - 2, out, sizeof out, &len));
+    }
+    linegate *gate = fresh();
+    GIVES(LINEGATE_NEED_MORE, feed(gate, "{\"jsonrpc\"", &event));
+    GIVES(LINEGATE_STALE_EVENT, linegate_write_line(gate, ping, sizeof ping - 2, out, sizeof out, &len));
+    /* Closed by a line that was refused before its end. */
+    GIVES(LINEGATE_UNEXPECTED_BYTE, feed(fresh(), "x", &event));
+    HOLDS(event.closes == 1);
+    GIVES(LINEGATE_CLOSED, linegate_write_line(gate = (linegate *)storage, ping, sizeof ping - 2, out, sizeof out, &len));
+}
+
 static void sessions(void) {
     linegate_options options = small();
     options.revision = LINEGATE_REVISION_2025_11_25;
@@ -623,6 +645,41 @@ static void sessions(void) {
     HOLDS(tracker == NULL);
 }
 
+/* Slices of more bytes than there can be, by their own length and on their way through a walk. */
+static void endless(void) {
+    static const size_t lens[] = { (size_t)PTRDIFF_MAX + 1, SIZE_MAX };
+    static const char text[] = "{\"a\":1}";
+    char out[64];
+    for (size_t at = 0; at < 2; at++) {
+        linegate_slice endless = { text, lens[at] }, absent = { NULL, lens[at] }, found = endless;
+        linegate_iter iter = { endless, LINEGATE_TYPE_OBJECT };
+        linegate_event event;
+        size_t len = 9;
+        int64_t integer = 9;
+        int32_t boolean = 9;
+        HOLDS(linegate_type(endless) == LINEGATE_TYPE_NONE && linegate_type(absent) == LINEGATE_TYPE_NONE);
+        GIVES(LINEGATE_NULL_ARGUMENT, linegate_get(endless, "a", &found));
+        HOLDS(found.data == NULL);
+        GIVES(LINEGATE_OTHER_TYPE, linegate_get(absent, "a", &found));
+        GIVES(LINEGATE_NULL_ARGUMENT, linegate_next(&iter, NULL, &found));
+        GIVES(LINEGATE_NULL_ARGUMENT, linegate_iterate(endless, &iter));
+        HOLDS(iter.rest.data == NULL);
+        GIVES(LINEGATE_ABSENT, linegate_next(&iter, NULL, &found));
+        GIVES(LINEGATE_NULL_ARGUMENT, linegate_string(endless, out, sizeof out, &len));
+        HOLDS(len == 0);
+        GIVES(LINEGATE_NULL_ARGUMENT, linegate_integer(endless, &integer));
+        HOLDS(integer == 0);
+        GIVES(LINEGATE_NULL_ARGUMENT, linegate_boolean(endless, &boolean));
+        HOLDS(boolean == 0);
+        linegate *gate = fresh();
+        GIVES(LINEGATE_NULL_ARGUMENT, linegate_write_result(gate, endless, "{}", 2, out, sizeof out, &len));
+        GIVES(LINEGATE_NULL_ARGUMENT, linegate_write_error(gate, endless, 1, "m", NULL, 0, out, sizeof out, &len));
+        GIVES(LINEGATE_OK, feed(gate, ping, &event));
+        GIVES(LINEGATE_NULL_ARGUMENT, linegate_refuse(gate, event.ticket, LINEGATE_ARGUMENTS_SCHEMA, 0, endless));
+        GIVES(LINEGATE_ARGUMENTS_SCHEMA, linegate_refuse(gate, event.ticket, LINEGATE_ARGUMENTS_SCHEMA, 0, absent));
+    }
+}
+
 static void statuses(void) {
     HOLDS(!strcmp(linegate_status_name(0), "ok") && !strcmp(linegate_status_name(209), "duplicate_key"));
     HOLDS(!strcmp(linegate_status_name(INT_MIN), "unknown") && !strcmp(linegate_status_name(100), "unknown"));
@@ -689,7 +746,9 @@ int main(void) {
     values();
     one_line();
     writing();
+    closed_writer();
     sessions();
+    endless();
     statuses();
 #ifdef HOSTED
     heap();

@@ -139,6 +139,47 @@ static void beside_others(void) {
     GIVES(LINEGATE_NOT_INITIALIZED, judged(1, "set", "{}"));
 }
 
+/* What the client is told in place of an answer that was refused on its way out: by the gate where the request has ended with it,
+   else by the host. Never nothing, and never two. */
+static void refused_answers(void) {
+    static const struct {
+        const char *id, *result;
+        linegate_status status;
+        int ended;
+    } rows[] = {
+        /* No result of tools/call, but a response to it. */
+        { "1", "{\"content\":7}", LINEGATE_RESULT_SHAPE, 1 },
+        { "1", "[]", LINEGATE_RESULT_TYPE, 1 },
+        /* Text whose id nobody can be sure of. */
+        { "1", "{\"content\":[],}", LINEGATE_UNEXPECTED_BYTE, 0 },
+        { "1", "", LINEGATE_UNEXPECTED_BYTE, 0 },
+        /* Two values in place of one: no response of any session's, even where the line would be one. */
+        { "", "{\"content\":[]},\"id\":1", LINEGATE_TRAILING_BYTES, 0 },
+        { "1,\"result\":{\"content\":[]}", "{\"content\":[]}", LINEGATE_DUPLICATE_KEY, 0 },
+        { "1", "{\"content\":[]},\"x\":1", LINEGATE_UNKNOWN_MEMBER, 0 },
+    };
+    for (size_t at = 0; at < sizeof rows / sizeof *rows; at++) {
+        begin(LINEGATE_REVISION_2025_11_25);
+        GIVES(LINEGATE_OK, judged(1, "set", "{\"n\":1}"));
+        linegate_status status = linegate_write_result(
+            server, slice(rows[at].id), rows[at].result, strlen(rows[at].result), line, sizeof line, &len);
+        if (status != rows[at].status) fprintf(stderr, "%s: %d\n", rows[at].result, (int)status);
+        HOLDS(status == rows[at].status && len == 0 && waiting() == (rows[at].ended ? 0 : 1));
+        status = linegate_settlement(server, line, sizeof line, &len);
+        HOLDS(rows[at].ended ? status == LINEGATE_OK && len > 0 : len == 0);
+        status = linegate_write_error(server, slice("1"), -32603, "no", NULL, 0, line, sizeof line, &len);
+        HOLDS(status == (rows[at].ended ? LINEGATE_ANSWERED_TWICE : LINEGATE_OK) && waiting() == 0);
+    }
+    /* An error's data likewise. */
+    begin(LINEGATE_REVISION_2025_11_25);
+    GIVES(LINEGATE_OK, judged(1, "set", "{\"n\":1}"));
+    const char *data = "1},\"x\":{\"y\":1";
+    HOLDS(linegate_write_error(server, slice("1"), -32603, "no", data, strlen(data), line, sizeof line, &len) != LINEGATE_OK);
+    HOLDS(len == 0 && waiting() == 1);
+    GIVES(LINEGATE_OK, linegate_write_error(server, slice(" 1 "), -32603, "no", " [1] ", 5, line, sizeof line, &len));
+    HOLDS(waiting() == 0);
+}
+
 /* A tracker that isn't made leaves the one that lives in its place as it was, byte for byte. */
 static void not_made(void) {
     static unsigned char before[sizeof memory];
@@ -163,6 +204,7 @@ int main(void) {
     static const uint32_t revisions[] = { LINEGATE_REVISION_AUTO, LINEGATE_REVISION_2025_11_25 };
     for (size_t at = 0; at < 2; at++) refused_calls(revisions[at]);
     beside_others();
+    refused_answers();
     not_made();
     return told("sessions");
 }

@@ -7,6 +7,7 @@ use super::{Denial, Target};
 use crate::gate::Gate;
 use crate::json::Cursor;
 use crate::limits::Switches;
+use crate::mcp::is_reserved;
 use crate::message::Message;
 use crate::refusal::Refusal;
 use crate::storage::Storage;
@@ -86,6 +87,12 @@ impl<'a> Refusable<'a> {
     /// Refuses it for arguments that don't fit (502).
     pub fn misfit(self, misfit: Misfit<'a>) -> Refusal<'a> {
         self.call.unfit(misfit)
+    }
+
+    /// Whether its revision lets a denial be answered with this JSON-RPC code: 2026-07-28 keeps some for itself (409).
+    #[must_use]
+    pub fn may_be_answered_with(&self, rpc_code: i32) -> bool {
+        !(self.call.origin.is_modern() && is_reserved(rpc_code.into()))
     }
 
     /// Refuses it because it isn't allowed (503).

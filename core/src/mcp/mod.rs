@@ -10,5 +10,5 @@ mod tables;
 
 pub(crate) use filter::Filter;
 pub use revision::Revision;
-pub(crate) use shape::{Answered, CAPABILITIES, Line, Shapes, VERSION, declared};
+pub(crate) use shape::{Answered, CAPABILITIES, Line, Shapes, VERSION, declared, is_reserved};
 pub(crate) use table::{Method, Set};

@@ -96,6 +96,11 @@ const fn rank(code: Code) -> u8 {
     }
 }
 
+/// Whether 2026-07-28 has kept an error's code for itself, or taken it out of use (409).
+pub(crate) const fn is_reserved(code: i64) -> bool {
+    matches!(code, -32002 | -32042 | -32099..=-32023)
+}
+
 impl Shapes {
     /// The verdict of revisions of which one has to take the message: none, or that of the one that went furthest, the newest
     /// of several.
@@ -213,7 +218,7 @@ impl Shapes {
         }
         let Some(result) = result else {
             let code = error?.get("code")?;
-            let reserved = code.as_i64().is_some_and(|code| matches!(code, -32002 | -32042 | -32099..=-32023));
+            let reserved = code.as_i64().is_some_and(is_reserved);
             return if modern && reserved { fault(Code::ErrorCode, line.at(&code)) } else { None };
         };
         let meta = result.get("_meta");
