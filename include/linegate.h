@@ -10,8 +10,8 @@
 // A read may be interrupted, may end inside a line, and may bring several lines. The gate keeps what it needs of a line
 // that isn't whole; the rest of the input waits for the next call.
 //
-//     linegate_options options = { .size = sizeof options, .max_frame = 65536, .max_keys = 1024 };
-//     size_t len = linegate_storage_size(&options);
+//     linegate_options options = { .size = sizeof options };    // the default limits; on a device set .max_frame and .max_keys
+//     size_t len = linegate_storage_size(&options);             // with the defaults about 9 MiB; linegate_new takes what it needs
 //     linegate *gate;
 //     if (linegate_init(malloc(len), len, &options, &gate) != LINEGATE_OK) return 1;
 //     for (;;) {
@@ -36,8 +36,8 @@
 //             if (status > 100) {                                   // a line or a call was refused
 //                 char reply[LINEGATE_REPLY_LEN];
 //                 size_t reply_len;
-//                 linegate_reply(gate, reply, sizeof reply, &reply_len);    // 0 bytes where none is due
-//                 write_all(1, reply, reply_len);
+//                 if (linegate_reply(gate, reply, sizeof reply, &reply_len) == LINEGATE_OK)
+//                     write_all(1, reply, reply_len);               // 0 bytes where none is due
 //                 linegate_event said = { .size = sizeof said };
 //                 if (linegate_refusal(gate, &said) == LINEGATE_OK && said.closes) return 1;    // it ended the session
 //             }
@@ -47,7 +47,37 @@
 //     linegate_event end = { .size = sizeof end };
 //     if (linegate_finish(gate, &end) == LINEGATE_TRUNCATED) fprintf(stderr, "the last line was cut off\n");
 //
-// examples/c is a whole server on this loop. read and ssize_t are POSIX's: under -std=c11 define _POSIX_C_SOURCE as 200809L.
+// read and ssize_t are POSIX's: under -std=c11 define _POSIX_C_SOURCE as 200809L.
+//
+// A SESSION
+//
+// A tracker joins the gates of the two directions: what is asked before initialize, an id that is in flight, and a second answer
+// are then refused as well.
+//
+//     linegate *in, *out;
+//     linegate_tracker *tracker;
+//     linegate_options options = { .size = sizeof options, .direction = LINEGATE_FROM_CLIENT };
+//     if (linegate_new(&options, &in) != LINEGATE_OK) return 1;
+//     options.direction = LINEGATE_FROM_SERVER;
+//     options.policy = LINEGATE_POLICY_CONTINUE;                // a line of ours that is refused ends nothing
+//     if (linegate_new(&options, &out) != LINEGATE_OK) return 1;
+//     size_t room = linegate_tracker_size(64);                  // so many requests of each side may wait at once
+//     if (linegate_tracker_init(malloc(room), room, 64, in, out, &tracker) != LINEGATE_OK) return 1;
+//
+// The read loop stays as it is, on `in`: the reply to a line or a call that was refused goes straight to the wire. The request of
+// a refused call has ended with it, and that of a refused line never began. Each answer of the server's own goes through `out`:
+//
+//     linegate_status status = linegate_write_result(out, id, result, strlen(result), line, sizeof line, &line_len);
+//     if (status != LINEGATE_OK)                                // refused, and its request has ended with it: the answer to that
+//         status = linegate_settlement(out, line, sizeof line, &line_len);
+//     if (status != LINEGATE_OK || line_len == 0)               // not so; it still waits
+//         status = linegate_write_error(out, id, -32603, "No answer.", NULL, 0, line, sizeof line, &line_len);
+//     if (status == LINEGATE_OK) write_all(1, line, line_len);
+//
+// The tool has run by then. What can be judged before it runs, such as whether the client asks for a task in place of a result,
+// is better judged there.
+//
+// examples/c, installed in share/doc/linegate, is a whole server like this.
 //
 // WHAT HOLDS FOR EVERY FUNCTION
 //

@@ -109,6 +109,8 @@ const PREFACE: &str = "\
 Printed by `linegate rules --format markdown`; not to be edited by hand.
 
 A line passes the stages in the order of this page. The first fault found in that order is its verdict; one verdict a line.
+Before a line has ended two things are decided, each where it is met: that its first bytes begin no message (103, 105, 106 or
+202), and that it is too long (101). So a line that begins as none and is too long as well is refused for its beginning.
 Numbers are for ever: a code that is no longer given stays reserved.
 
 *RPC* is the JSON-RPC code of the reply, where one is due; a server's lines are never answered. *Closes* says whether the
