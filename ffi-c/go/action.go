@@ -54,8 +54,13 @@ func (e *Event) Refuse(code Code) error {
 	})
 }
 
+// heldTo makes what it is in a type of T's own. Without it nothing in a Typed has T in it, and one of T would convert to one of any
+// other type; with a mere [0]*T it would convert to one of a struct with other tags.
+type heldTo[T any] struct{}
+
 // A Typed holds the arguments of a call as a T. It can't be executed: only what [Typed.Authorize] gives can.
 type Typed[T any] struct {
+	_     heldTo[T]
 	event *Event
 	tool  string
 	// As they were written: each who asks for them gets a T that shares no memory with another's.
@@ -189,6 +194,7 @@ func (t Typed[T]) used() error {
 // An Authorized is a call that the policy allowed. Its members are nobody's to set: a value that was made by hand executes
 // nothing. A copy is the same call: of all copies one executes, once.
 type Authorized[T any] struct {
+	_     heldTo[T]
 	typed Typed[T]
 }
 

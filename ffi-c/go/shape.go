@@ -10,6 +10,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -23,7 +24,13 @@ type shape struct {
 	len  C.size_t
 }
 
-// shapes of types that were asked for; there are as many as the program has types, and they stay.
+// A verdict on a type: its shape, or why it has none.
+type verdict struct {
+	shape shape
+	err   error
+}
+
+// shapes are the verdicts on types that were asked for; there are as many as the program has types, and they stay.
 var shapes sync.Map
 
 var (
@@ -34,15 +41,23 @@ var (
 
 // shapeOf gives the rows of a struct type. An error says which type in it has none.
 func shapeOf(of reflect.Type) (shape, error) {
-	if made, ok := shapes.Load(of); ok {
-		return made.(shape), nil
+	said, ok := shapes.Load(of)
+	if !ok {
+		made, err := newShape(of, nil)
+		if err != nil {
+			made, err = shape{}, fmt.Errorf("linegate: %s: %w", of, err)
+		}
+		said, _ = shapes.LoadOrStore(of, verdict{made, err})
 	}
-	made, err := newShape(of, nil)
-	if err != nil {
-		return shape{}, fmt.Errorf("linegate: %s: %w", of, err)
+	return said.(verdict).shape, said.(verdict).err
+}
+
+// enter adds a type to those that a member lies within. No type lies within itself: looking into it would never end.
+func enter(of reflect.Type, within []reflect.Type) ([]reflect.Type, error) {
+	if slices.Contains(within, of) {
+		return nil, fmt.Errorf("%s holds itself", of)
 	}
-	first, _ := shapes.LoadOrStore(of, made)
-	return first.(shape), nil
+	return append(slices.Clip(within), of), nil
 }
 
 func newShape(of reflect.Type, within []reflect.Type) (shape, error) {
@@ -52,12 +67,10 @@ func newShape(of reflect.Type, within []reflect.Type) (shape, error) {
 	if pointer := reflect.PointerTo(of); len(within) == 0 && (pointer.Implements(unmarshaler) || pointer.Implements(textUnmarshaler)) {
 		return shape{}, fmt.Errorf("%s reads itself", of)
 	}
-	for _, outer := range within {
-		if outer == of {
-			return shape{}, fmt.Errorf("%s holds itself", of)
-		}
+	within, err := enter(of, within)
+	if err != nil {
+		return shape{}, err
 	}
-	within = append(within, of)
 	var rows []C.linegate_member
 	names := map[string]string{}
 	for at := range of.NumField() {
@@ -134,6 +147,10 @@ func rowOf(of reflect.Type, within []reflect.Type) (C.linegate_member, error) {
 	pointer := reflect.PointerTo(of)
 	switch {
 	case of.Kind() == reflect.Pointer:
+		within, err := enter(of, within)
+		if err != nil {
+			return row, err
+		}
 		row, err := rowOf(of.Elem(), within)
 		row.optional = 1
 		return row, err
@@ -174,6 +191,10 @@ func rowOf(of reflect.Type, within []reflect.Type) (C.linegate_member, error) {
 	case reflect.Slice:
 		if of.Elem().Kind() == reflect.Uint8 {
 			return row, fmt.Errorf("%s is bytes: take a string", of)
+		}
+		within, err := enter(of, within)
+		if err != nil {
+			return row, err
 		}
 		element, err := rowOf(of.Elem(), within)
 		row._type = C.LINEGATE_TYPE_ARRAY

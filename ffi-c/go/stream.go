@@ -247,6 +247,8 @@ type Writer struct {
 	gate  *Gate
 	// A line that isn't whole yet.
 	begun []byte
+	// The line that goes out.
+	said []byte
 }
 
 // NewWriter puts a gate in front of what writes to the wire: of a server unless options say FromClient. A line that is refused ends
@@ -310,7 +312,8 @@ func (w *Writer) Write(p []byte) (int, error) {
 	}
 }
 
-// judge gives what goes out, in C memory: the line, or beside an error what answers in its place.
+// judge gives what goes out: the line, or beside an error what answers in its place. It is a copy, for the gate is somebody else's
+// to close, as soon as its lock is free, and that isn't held while the wire takes its time.
 func (w *Writer) judge(line []byte) ([]byte, error) {
 	w.gate.lock.Lock()
 	defer w.gate.lock.Unlock()
@@ -322,10 +325,12 @@ func (w *Writer) judge(line []byte) ([]byte, error) {
 	if pump.lines.len == 0 {
 		return nil, errorOf(status)
 	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(pump.lines.data)), int(pump.lines.len)), errorOf(status)
+	w.said = append(w.said[:0], unsafe.Slice((*byte)(unsafe.Pointer(pump.lines.data)), int(pump.lines.len))...)
+	return w.said, errorOf(status)
 }
 
-// Gate is the writer's own, for a [Tracker]; it isn't to be fed.
+// Gate is the writer's own, for a [Tracker]; it isn't to be fed. Where it is closed, a line that is on its way goes out whole, and
+// none behind it.
 func (w *Writer) Gate() *Gate {
 	if w == nil {
 		return nil
