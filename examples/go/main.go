@@ -19,7 +19,10 @@ import (
 
 const revision = "2025-11-25"
 
-const methodNotFound = -32601
+const (
+	methodNotFound = -32601
+	invalidParams  = -32602
+)
 
 // What a tool takes. Members that it doesn't have are refused, and so are calls without those that aren't omitempty.
 type (
@@ -41,7 +44,6 @@ const tools = `{"tools":[{"name":"add","description":"Adds two integers.","input
 type server struct {
 	gate *linegate.Gate
 	out  *linegate.Writer
-	wire io.Writer
 	file string
 }
 
@@ -70,7 +72,7 @@ func run() error {
 	if _, err := linegate.NewTracker(gate, out.Gate(), 64); err != nil {
 		return err
 	}
-	s := &server{gate: gate, out: out, wire: wire}
+	s := &server{gate: gate, out: out}
 	if len(os.Args) > 1 {
 		s.file = os.Args[1]
 	}
@@ -114,10 +116,7 @@ func (s *server) refused(err error) (over bool, failed error) {
 	if !errors.As(err, &refusal) {
 		return true, nil
 	}
-	if refusal.Reply != nil {
-		_, failed = s.wire.Write(refusal.Reply)
-	}
-	return refusal.Closes, failed
+	return refusal.Closes, s.out.Reply(refusal)
 }
 
 func (s *server) handle(event *linegate.Event) error {
@@ -142,7 +141,22 @@ func (s *server) handle(event *linegate.Event) error {
 // allowed is your policy: whether a call may run at all.
 func allowed[T any](string, T) bool { return true }
 
+// asksForTask says whether the client wants a task in place of a result.
+func asksForTask(event *linegate.Event) bool {
+	// A map, as a struct would take Task for it too.
+	var params map[string]json.RawMessage
+	if json.Unmarshal(event.Params, &params) != nil {
+		return false
+	}
+	_, asks := params["task"]
+	return asks
+}
+
 func (s *server) call(event *linegate.Event) error {
+	// Before anything runs: a result that is none of a task would be refused on its way out, when the tool has had its effect.
+	if asksForTask(event) {
+		return s.fault(event, invalidParams, "This server makes no tasks.")
+	}
 	switch event.Tool() {
 	case "add":
 		return execute(s, event, func(_ string, arguments addition) (string, error) {
@@ -205,5 +219,10 @@ func (s *server) send(message any) error {
 		return err
 	}
 	_, err = s.out.Write(append(line, '\n'))
+	if _, refused := err.(linegate.Code); refused {
+		// And nothing else: the writer has answered in its place, with an error, and the session goes on.
+		fmt.Fprintln(os.Stderr, "server: an answer was refused:", err)
+		return nil
+	}
 	return err
 }

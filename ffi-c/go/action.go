@@ -95,17 +95,27 @@ func (t Typed[T]) read() (arguments T, err error) {
 //
 // The error is a *[Refusal] with [Arguments] (502) where they don't fit, or [NotGranted] (505) where the line passed only by a switch
 // that Options.Grant doesn't have: the call is refused, counted, and to be answered with the refusal's Reply. It is
-// [Arguments] alone where the message is no call, or its method has a NUL in it; [AlreadyUsed] where it was asked before, [StaleEvent]
-// where the gate was fed since; and another error where T is no struct, or has in it what can't be held so: an interface, a map, bytes,
-// an array, an embedded struct, itself, more than 8 structs and slices within each other below T; two members of one name, or a name that
-// encoding/json passes over; or where T reads itself. No error has anything of the arguments in it.
+// [Arguments] alone where the message is no call; [AlreadyUsed] where it was asked before, [StaleEvent] where the gate was fed since.
+//
+// Where T can't be held so, which is the program's fault, the call is refused all the same, with [UnknownTool] (501): the error says why,
+// and wraps the *[Refusal] (errors.As), whose Reply is to be sent, or who asked waits for ever. That is so where T is no struct, or has
+// in it an interface, a map, bytes, an array, an embedded struct, itself, more than 8 structs and slices within each other below T; two
+// members of one name, or a name that encoding/json passes over; of another method than tools/call a member _meta; or where T reads
+// itself. No error has anything of the arguments in it.
 func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 	if event == nil || event.made.kind != Request && event.made.kind != Notification {
 		return Typed[T]{}, Arguments
 	}
+	// Who asked is answered all the same: for him there is no such tool.
+	unheld := func(why error) (Typed[T], error) {
+		return Typed[T]{}, fmt.Errorf("%w; %w", why, event.Refuse(UnknownTool))
+	}
 	rows, err := shapeOf(reflect.TypeFor[T]())
 	if err != nil {
-		return Typed[T]{}, err
+		return unheld(err)
+	}
+	if rows.meta && !event.asksForTool() {
+		return unheld(fmt.Errorf("linegate: %s: _meta of a method's params is the protocol's", reflect.TypeFor[T]()))
 	}
 	tool, arguments := event.call()
 	name, target := event.made.method, C.uint32_t(C.LINEGATE_TARGET_METHOD)
@@ -120,10 +130,10 @@ func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 	switch {
 	case errors.Is(err, absent):
 		// A name that C can't spell.
-		return Typed[T]{}, Arguments
+		return Typed[T]{}, event.Refuse(Arguments)
 	case errors.Is(err, BadOptions):
 		// All else that rows can be was seen to when they were made.
-		return Typed[T]{}, fmt.Errorf("linegate: %s nests deeper than %d: %w", reflect.TypeFor[T](), C.LINEGATE_MAX_NESTING, err)
+		return unheld(fmt.Errorf("linegate: %s nests deeper than %d: %w", reflect.TypeFor[T](), C.LINEGATE_MAX_NESTING, err))
 	case err != nil:
 		return Typed[T]{}, err
 	}
@@ -137,7 +147,8 @@ func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 	return typed, nil
 }
 
-// Authorize asks the host's policy, once for each call, and records what it says. A policy that panics, or is nil, says no.
+// Authorize asks the host's policy, once for each call, and records what it says. A policy that panics, or is nil, says no. The panic
+// goes on, and no Refusal is left: who recovers from it answers the client by an error of its own.
 //
 // The error is a *[Refusal] with [NotAuthorized] (503) where the policy says no; [AlreadyUsed] (504) where it was asked before for this
 // call, be it that it hasn't answered yet; [StaleEvent] (904) where the gate was fed since.

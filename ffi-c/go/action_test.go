@@ -131,10 +131,11 @@ func TestNoBareStates(t *testing.T) {
 	}
 	plain := gateOf(t, Options{Revision: "jsonrpc", Allow: SwitchEscapedNul, Grant: SwitchEscapedNul})
 	event = accepted(t, plain, `{"jsonrpc":"2.0","id":1,"method":"x\u0000y"}`+"\n")
-	if _, err := ArgumentsOf[struct{}](event); err != Arguments {
+	var refusal *Refusal
+	if _, err := ArgumentsOf[struct{}](event); !errors.Is(err, Arguments) || !errors.As(err, &refusal) || refusal.Reply == nil {
 		t.Error(err)
 	}
-	if err := event.Refuse(UnknownTool); !errors.Is(err, UnknownTool) {
+	if err := event.Refuse(UnknownTool); !errors.Is(err, AlreadyUsed) {
 		t.Error(err)
 	}
 	if _, err := fits[deep](t, gate, `{}`); err != nil {

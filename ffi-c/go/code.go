@@ -71,8 +71,13 @@ type Refusal struct {
 	RPCCode int
 	// Whether the session ended with it.
 	Closes bool
-	// The JSON-RPC error line that answers it, with its line feed; nil where none is to be sent.
+	// The JSON-RPC line that answers it, with its line feed; nil where none is to be sent. A [Reader] sends it by itself to
+	// Options.Replies. What a [Gate] refused is the host's to answer: by [Writer.Reply] where a Writer owns the wire, or straight on the
+	// wire, in one write. It needs no judge: the gate made it, and in a session the request that it answers waits no longer.
 	Reply []byte
+
+	// The same, which is nobody's to change.
+	reply string
 }
 
 // Error says why and where, never what the line held.
@@ -93,5 +98,6 @@ func refusalOf(event *C.linegate_event, reply []byte) *Refusal {
 		RPCCode:  int(event.rpc_code),
 		Closes:   event.closes != 0,
 		Reply:    reply,
+		reply:    string(reply),
 	}
 }

@@ -4,7 +4,9 @@ package linegate
 import "C"
 
 import (
+	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -115,10 +117,10 @@ func (o *Options) raw() (options *C.linegate_options, free func(), err error) {
 		}
 		return first, C.size_t(len(list))
 	}
-	number := func(name string, value int) C.uint32_t {
-		if value < 0 || int64(value) > 1<<31 {
-			err = &OptionError{name, "it is a number from 0 to 2147483648"}
-			return 0
+	// No option has the largest number for a value, so the library says of it, and of what is no number of its, what would be right.
+	number := func(value int) C.uint32_t {
+		if value < 0 || int64(value) > math.MaxUint32 {
+			return math.MaxUint32
 		}
 		return C.uint32_t(value)
 	}
@@ -136,23 +138,26 @@ func (o *Options) raw() (options *C.linegate_options, free func(), err error) {
 		}
 	}
 	switch {
+	case o.AllowBatches && o.RefuseBatches:
+		err = &OptionError{"batches", "it is AllowBatches or RefuseBatches"}
 	case o.AllowBatches:
 		options.batches = C.LINEGATE_BATCHES_ALLOW
 	case o.RefuseBatches:
 		options.batches = C.LINEGATE_BATCHES_REFUSE
 	}
 	switch {
+	case o.NullErrorID && o.AbsentErrorID:
+		err = &OptionError{"error_id", "it is NullErrorID or AbsentErrorID"}
 	case o.NullErrorID:
 		options.error_id = C.LINEGATE_ERROR_ID_NULL
 	case o.AbsentErrorID:
 		options.error_id = C.LINEGATE_ERROR_ID_ABSENT
 	}
-	options.max_frame, options.max_depth = number("max_frame", o.MaxFrame), number("max_depth", o.MaxDepth)
-	options.max_keys, options.max_id = number("max_keys", o.MaxKeys), number("max_id", o.MaxID)
-	if o.MaxReplies == -1 {
-		options.max_replies = C.LINEGATE_NO_REPLIES
-	} else {
-		options.max_replies = number("max_replies", o.MaxReplies)
+	options.max_frame, options.max_depth = number(o.MaxFrame), number(o.MaxDepth)
+	options.max_keys, options.max_id = number(o.MaxKeys), number(o.MaxID)
+	options.max_replies = number(o.MaxReplies)
+	if options.max_replies == C.LINEGATE_NO_REPLIES && o.MaxReplies != -1 {
+		err = &OptionError{"max_replies", fmt.Sprintf("it goes from 1 to %d, or is -1 for none", uint32(C.LINEGATE_NO_REPLIES-1))}
 	}
 	options.methods, options.methods_len = names("methods", o.Methods)
 	options.result_types, options.result_types_len = names("result_types", o.ResultTypes)

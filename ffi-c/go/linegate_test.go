@@ -53,6 +53,21 @@ func TestOptionsAreChecked(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	// Each of two opposites is one too many, and each text has the range that the option goes through.
+	for name, options := range map[string]Options{
+		"error_id": {NullErrorID: true, AbsentErrorID: true}, "batches": {Revision: "jsonrpc", AllowBatches: true, RefuseBatches: true},
+		"4 to 2147483647": {MaxFrame: 1 << 31}, "from 4 to": {MaxFrame: -1}, "1 to 512": {MaxDepth: -1}, "1 to 4096": {MaxID: 1 << 33},
+		"1 to 16777216": {MaxKeys: 1 << 24 << 1}, "1 to 4294967294": {MaxReplies: 1<<32 - 1}, "-1 for none": {MaxReplies: 1 << 40},
+	} {
+		if _, err := NewGate(options); !errors.Is(err, BadOptions) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, options := range []Options{
+		{MaxReplies: 1<<32 - 2}, {MaxReplies: -1}, {NullErrorID: true}, {AbsentErrorID: true}, {RefuseBatches: true}, {MaxKeys: 1 << 24},
+	} {
+		gateOf(t, options)
+	}
 	manifest, err := os.ReadFile("../../Cargo.toml")
 	if err != nil || !strings.Contains(string(manifest), "\nversion = \""+Version()+"\"\n") {
 		t.Error(Version(), err)

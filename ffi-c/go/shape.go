@@ -22,6 +22,8 @@ import (
 type shape struct {
 	rows *C.linegate_member
 	len  C.size_t
+	// Whether one of them is _meta, which isn't among the params of a method.
+	meta bool
 }
 
 // A verdict on a type: its shape, or why it has none.
@@ -113,7 +115,9 @@ func newShape(of reflect.Type, within []reflect.Type) (shape, error) {
 		row.name = C.CString(name)
 		rows = append(rows, row)
 	}
-	return inC(rows), nil
+	made := inC(rows)
+	_, made.meta = names["_meta"]
+	return made, nil
 }
 
 // wellFormed is a tag that reflect reads to its end.
@@ -138,7 +142,7 @@ func readable(name string) bool {
 func inC(rows []C.linegate_member) shape {
 	first := (*C.linegate_member)(C.calloc(C.size_t(len(rows)+1), C.size_t(unsafe.Sizeof(C.linegate_member{}))))
 	copy(unsafe.Slice(first, len(rows)), rows)
-	return shape{first, C.size_t(len(rows))}
+	return shape{rows: first, len: C.size_t(len(rows))}
 }
 
 // rowOf gives the row of a type, without its name.

@@ -187,10 +187,11 @@ func (r *Reader) tell(refusal *Refusal) error {
 	if r.options.OnRefusal != nil {
 		r.options.OnRefusal(refusal)
 	}
-	if r.replies == nil || refusal.Reply == nil {
+	if r.replies == nil || refusal.reply == "" {
 		return nil
 	}
-	return r.replies.line(refusal.Reply)
+	// Whatever OnRefusal did to its bytes.
+	return r.replies.line([]byte(refusal.reply))
 }
 
 // Close closes the source if it can be closed, and gives the gate's memory back. A Read that waits for a source which can't be
@@ -327,6 +328,23 @@ func (w *Writer) judge(line []byte) ([]byte, error) {
 	}
 	w.said = append(w.said[:0], unsafe.Slice((*byte)(unsafe.Pointer(pump.lines.data)), int(pump.lines.len))...)
 	return w.said, errorOf(status)
+}
+
+// Reply sends the reply to what a [Gate] refused, a line or a call, as the gate made it, between two lines of the Writer's. Where none
+// is due, and of a Refusal that no gate made, it sends nothing. Errors are as of [Writer.Write], but that no reply is refused.
+func (w *Writer) Reply(refusal *Refusal) error {
+	if w == nil || w.out == nil {
+		return os.ErrClosed
+	}
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	switch {
+	case w.gate.closed():
+		return os.ErrClosed
+	case refusal == nil || refusal.reply == "":
+		return w.out.fault()
+	}
+	return w.out.line([]byte(refusal.reply))
 }
 
 // Gate is the writer's own, for a [Tracker]; it isn't to be fed. Where it is closed, a line that is on its way goes out whole, and
