@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -41,7 +42,7 @@ func built(t *testing.T, conversions []string) string {
 	}
 	folder := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":  "module outside\n\ngo 1.24\n\nrequire linegate v0.0.0\n\nreplace linegate => " + module + "\n",
+		"go.mod":  "module outside\n\ngo 1.24\n\nrequire linegate v0.0.0\n\nreplace linegate => " + strconv.Quote(module) + "\n",
 		"main.go": outside + "\n\t_ = " + strings.Join(conversions, "\n\t_ = ") + "\n}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {

@@ -9,8 +9,13 @@
 //	in, out, err := linegate.NewSession(os.Stdin, wire, linegate.Options{})
 //	transport := &mcp.IOTransport{Reader: in, Writer: out}
 //
-// A server that acts on messages itself takes a [Gate], and lets a call run only as an [Authorized] value, which nobody
-// can make but the gate.
+// That way yields lines, no [Event], and so no [Authorized]: the gate is no judge of a tool's own arguments. What reads the lines with
+// encoding/json fills a member count from {"Count":1}, takes "text":null and a missing text for "", and drops members that it doesn't know.
+// A schema of the SDK's, or the tool, has to see to that.
+//
+// A server that acts on messages itself takes a [Gate] for what comes in, a [Writer] for what goes out, and a [Tracker] for the session
+// of the two. It lets a call run only as an [Authorized] value, which nobody can make but the gate, with arguments that are exactly those
+// of a Go type ([ArgumentsOf]). What was refused, a line or a call, it answers by [Writer.Reply].
 //
 // # Getting it
 //

@@ -95,6 +95,9 @@ func (t *Tracker) Reset() error {
 // NewSession gates both ways of a server, in one session of MCP: a Reader of what its client says, and a Writer of what goes back.
 // Refused requests are answered through the Writer's wire, unless options say where else, and so is a request whose answer is refused.
 // Where a line didn't go out whole, neither an answer nor a line of the Writer's follows it.
+//
+// The Reader gives lines and no [Event], so nothing here holds the arguments of a tool to a type. For [ArgumentsOf] and [Authorized] take
+// [NewGate], [NewWriter] and [NewTracker].
 func NewSession(from io.Reader, to io.Writer, options Options) (*Reader, *Writer, error) {
 	if options.FromServer {
 		return nil, nil, &OptionError{"direction", "a session is a server's: its input comes from the client"}
