@@ -89,6 +89,7 @@ func (t Typed[T]) read() (arguments T, err error) {
 // ArgumentsOf reads the arguments of a call as a T, a struct: of tools/call those of the tool, of another method its params.
 // They are held to T exactly: names in T's own case, no member that T doesn't have, at any level, and none missing but pointers
 // and those tagged omitempty or omitzero, which may be null too. Integers fit their width, and a json.Number is a number.
+// The _meta of a method's params is passed over where T has no such member.
 //
 // A member whose type reads itself is held to no more than what it says: with UnmarshalJSON, as json.RawMessage and time.Time, to
 // any value that it takes, and with UnmarshalText to a string. It is asked for each T anew, so it is to say the same each time.
@@ -100,8 +101,7 @@ func (t Typed[T]) read() (arguments T, err error) {
 // Where T can't be held so, which is the program's fault, the call is refused all the same, with [UnknownTool] (501): the error says why,
 // and wraps the *[Refusal] (errors.As), whose Reply is to be sent, or who asked waits for ever. That is so where T is no struct, or has
 // in it an interface, a map, bytes, an array, an embedded struct, itself, more than 8 structs and slices within each other below T; two
-// members of one name, or a name that encoding/json passes over; of another method than tools/call a member _meta; or where T reads
-// itself. No error has anything of the arguments in it.
+// members of one name, or a name that encoding/json passes over; or where T reads itself. No error has anything of the arguments in it.
 func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 	if event == nil || event.made.kind != Request && event.made.kind != Notification {
 		return Typed[T]{}, Arguments
@@ -113,9 +113,6 @@ func ArgumentsOf[T any](event *Event) (Typed[T], error) {
 	rows, err := shapeOf(reflect.TypeFor[T]())
 	if err != nil {
 		return unheld(err)
-	}
-	if rows.meta && !event.asksForTool() {
-		return unheld(fmt.Errorf("linegate: %s: _meta of a method's params is the protocol's", reflect.TypeFor[T]()))
 	}
 	tool, arguments := event.call()
 	name, target := event.made.method, C.uint32_t(C.LINEGATE_TARGET_METHOD)

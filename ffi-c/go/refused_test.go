@@ -131,22 +131,29 @@ func TestRefusedCallsWaitNoLonger(t *testing.T) {
 	}
 }
 
-// The params of a method have their _meta beside them, which is the protocol's; the arguments of a tool are all its own.
-func TestMetaIsNoParameter(t *testing.T) {
+// The _meta of a method's params is the protocol's where T has none, and held to T as any member where it has one; among the
+// arguments of a tool it is a name like others.
+func TestMetaIsHeldToItsMember(t *testing.T) {
 	type meta struct {
 		Meta struct{ X int } `json:"_meta"`
 	}
-	s := serves(t, 1)
-	for at, text := range []string{`{"_meta":{"X":5}}`, `{"_meta":{"x":5,"more":1}}`, `{"_meta":{}}`} {
-		event := accepted(t, s.gate, fmt.Sprintf(`{"jsonrpc":"2.0","id":"m%d","method":"x","params":%s}`+"\n", at, text))
-		var refusal *Refusal
-		if _, err := ArgumentsOf[meta](event); !errors.As(err, &refusal) || refusal.Code != UnknownTool || !strings.Contains(err.Error(), "_meta") {
+	type none struct{}
+	for text, fits := range map[string]bool{
+		`{"_meta":{"X":5}}`: true, `{"_meta":{"x":5}}`: false, `{"_meta":{"X":5,"more":1}}`: false, `{"_meta":{}}`: false, `{}`: false,
+	} {
+		method := func() *Event {
+			return accepted(t, serves(t, 1).gate, `{"jsonrpc":"2.0","id":"m","method":"x","params":`+text+"}\n")
+		}
+		for name, event := range map[string]*Event{"tool": serves(t, 1).ask(t, text), "method": method()} {
+			typed, err := ArgumentsOf[meta](event)
+			if (err == nil) != fits || !fits && !errors.Is(err, Arguments) || fits && typed.Arguments().Meta.X != 5 {
+				t.Errorf("%s: %s: %v", name, text, err)
+			}
+		}
+		if _, err := ArgumentsOf[none](method()); err != nil {
 			t.Errorf("%s: %v", text, err)
 		}
-	}
-	for text, fits := range map[string]bool{`{"_meta":{"X":5}}`: true, `{"_meta":{"x":5}}`: false, `{"_meta":{}}`: false, `{}`: false} {
-		typed, err := ArgumentsOf[meta](serves(t, 1).ask(t, text))
-		if (err == nil) != fits || fits && typed.Arguments().Meta.X != 5 {
+		if _, err := ArgumentsOf[none](serves(t, 1).ask(t, text)); (err == nil) != (text == "{}") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

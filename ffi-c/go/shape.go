@@ -22,8 +22,6 @@ import (
 type shape struct {
 	rows *C.linegate_member
 	len  C.size_t
-	// Whether one of them is _meta, which isn't among the params of a method.
-	meta bool
 }
 
 // A verdict on a type: its shape, or why it has none.
@@ -115,9 +113,7 @@ func newShape(of reflect.Type, within []reflect.Type) (shape, error) {
 		row.name = C.CString(name)
 		rows = append(rows, row)
 	}
-	made := inC(rows)
-	_, made.meta = names["_meta"]
-	return made, nil
+	return inC(rows), nil
 }
 
 // wellFormed is a tag that reflect reads to its end.
