@@ -204,15 +204,16 @@ impl HeldGate {
     /// 904 where the verdict isn't the last, 504 where it is a call already. Inside, 505.
     pub fn call(&mut self, ticket: u64, granted: Switches) -> Asked<Option<CallFacts>> {
         self.advance(ticket, Stage::Message, Stage::Over)?;
-        let Some(call) = self.gate.refusable() else {
-            self.stage = Stage::Message;
+        let Self { gate, tracker, stage, .. } = self;
+        let Some(call) = gate.refusable() else {
+            *stage = Stage::Message;
             return Ok(Ok(None));
         };
         match call.granted(granted) {
-            Err(refusal) => Ok(Err(RefusedLine::new(&refusal))),
+            Err(refusal) => Ok(Err(settled(tracker.as_ref(), &refusal))),
             Ok(call) => {
                 let facts = CallFacts::of(&call);
-                self.stage = Stage::Called;
+                *stage = Stage::Called;
                 Ok(Ok(Some(facts)))
             }
         }
@@ -254,8 +255,9 @@ impl HeldGate {
         refuse: impl for<'a> FnOnce(Refusable<'a>) -> Refusal<'a>,
     ) -> Result<RefusedLine, Code> {
         self.advance(ticket, at, Stage::Over)?;
-        let call = self.gate.refusable().ok_or(Code::AlreadyUsed)?;
-        Ok(RefusedLine::new(&refuse(call)))
+        let Self { gate, tracker, .. } = self;
+        let call = gate.refusable().ok_or(Code::AlreadyUsed)?;
+        Ok(settled(tracker.as_ref(), &refuse(call)))
     }
 
     /// Refuses a call whose arguments weren't read: there is no action for it (501).
@@ -294,6 +296,14 @@ impl HeldGate {
     pub fn denied(&mut self, ticket: u64, denial: Denial) -> Result<RefusedLine, Code> {
         self.refuse(ticket, Stage::Asked, |call| call.denied(denial))
     }
+}
+
+/// What is told of a call that was refused. In the session of its gate it waits no longer.
+fn settled(tracker: Option<&SharedTracker>, refusal: &Refusal<'_>) -> RefusedLine {
+    if let Some(tracker) = tracker {
+        tracker.lock().unwrap_or_else(PoisonError::into_inner).settle(refusal);
+    }
+    RefusedLine::new(refusal)
 }
 
 impl std::fmt::Debug for HeldGate {

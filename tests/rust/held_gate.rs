@@ -5,8 +5,10 @@
 #[allow(dead_code, reason = "the gate's own vectors have more to them")]
 mod vectors;
 
+use std::sync::{Arc, Mutex};
+
 use linegate::action::{Denial, Target, Wrong};
-use linegate::{Code, Event, Gate, Switches};
+use linegate::{Code, Direction, Event, Gate, Slot, Switches, Tracker};
 use linegate_host::{HeapStorage, HeldGate, RefusedLine, Stage, named_options};
 use serde_json::json;
 
@@ -186,4 +188,41 @@ fn filtering_gives_the_lines_and_the_refusals() {
     let codes: Vec<Code> = refused.iter().map(|refused| refused.record.code).collect();
     assert_eq!(codes, [Code::JsonrpcMissing, Code::FrameEmpty]);
     assert!(!format!("{gate:?}").contains("add"));
+}
+
+/// Each way to refuse a call, more often than there is room in flight, and room for one call behind each.
+#[test]
+fn a_call_that_is_refused_waits_no_longer() {
+    let allowed = json!({"revision": "2025-11-25", "policy": "continue", "allow": ["big_integers"]});
+    let options = named_options(&allowed).unwrap();
+    let mut server = options.clone();
+    server.direction = Direction::FromServer;
+    let tracker = Arc::new(Mutex::new(Tracker::new(&options, &server, vec![Slot::EMPTY; 4 * 2]).unwrap()));
+    let mut gate = HeldGate::new(options, Some(Arc::clone(&tracker))).unwrap();
+    let waiting = || tracker.lock().unwrap().in_flight(Direction::FromClient);
+    gate.feed(Box::new(*b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"c\",\"version\":\"1\"}}}\n"));
+    next(&mut gate).unwrap();
+    for round in 0..200 {
+        let big = CALL.replace("\"b\":2", "\"b\":9007199254740992");
+        gate.feed(Box::new(if round % 5 == 0 { big } else { CALL.to_owned() }.into_bytes()));
+        let ticket = next(&mut gate).unwrap();
+        assert_eq!(waiting(), 2, "{round}");
+        let called = gate.call(ticket, Switches::NONE).unwrap();
+        let refused = match round % 5 {
+            0 => called.unwrap_err(),
+            1 => gate.unknown(ticket).unwrap(),
+            2 => gate.read(ticket, Some(Target::Tool("other"))).unwrap().unwrap_err(),
+            way => {
+                gate.read(ticket, Some(Target::Tool("add"))).unwrap().unwrap();
+                if way == 3 {
+                    gate.unfit(ticket, Wrong::Type, &[], None).unwrap()
+                } else {
+                    gate.advance(ticket, Stage::Read, Stage::Asked).unwrap();
+                    gate.denied(ticket, Denial::because("no")).unwrap()
+                }
+            }
+        };
+        assert!(refused.reply.is_some(), "{round}");
+        assert_eq!(waiting(), 1, "{round}: {:?}", refused.record.code);
+    }
 }
