@@ -2,8 +2,8 @@
 
     answers.py SERVER FILE
 
-Calls that are refused, by hundreds, leave no request waiting; a call for a task, which the server makes none of, is answered
-and has no effect in FILE; and what comes behind either is served as before."""
+Calls that are refused, by hundreds, leave no request waiting; a call for a task, of which the server makes none, is
+answered and has no effect in FILE; and what comes behind either is served as before."""
 
 import json
 import subprocess
