@@ -180,12 +180,13 @@ static void refused_answers(void) {
     HOLDS(waiting() == 0);
 }
 
-/* A tracker that isn't made leaves the one that lives in its place as it was, byte for byte. */
+/* A tracker that isn't made leaves the one that lives in its place as it was, and writes nothing. */
 static void not_made(void) {
-    static unsigned char before[sizeof memory];
+    static _Alignas(16) unsigned char unused[sizeof memory], as_it_was[sizeof memory];
+    memset(unused, 0x5a, sizeof unused);
+    memset(as_it_was, 0x5a, sizeof as_it_was);
     begin(LINEGATE_REVISION_2025_11_25);
     GIVES(LINEGATE_OK, judged(5, "set", "{\"n\":1}"));
-    memcpy(before, memory, sizeof memory);
     linegate_options options = options_of(LINEGATE_FROM_CLIENT, LINEGATE_REVISION_2025_11_25);
     linegate *one = in(others[0], &options);
     options = options_of(LINEGATE_FROM_SERVER, LINEGATE_REVISION_2025_06_18);
@@ -195,7 +196,8 @@ static void not_made(void) {
     GIVES(LINEGATE_BAD_OPTIONS, linegate_tracker_init(memory, size, IN_FLIGHT, one, other, &made));
     HOLDS(made == NULL);
     GIVES(LINEGATE_BAD_OPTIONS, linegate_tracker_init(memory, size, SIZE_MAX, one, other, &made));
-    HOLDS(!memcmp(before, memory, sizeof memory));
+    GIVES(LINEGATE_BAD_OPTIONS, linegate_tracker_init(unused, size, IN_FLIGHT, one, other, &made));
+    HOLDS(!memcmp(unused, as_it_was, sizeof unused));
     GIVES(LINEGATE_ID_IN_USE, judged(5, "set", "{\"n\":1}"));
     HOLDS(waiting() == 1);
 }
