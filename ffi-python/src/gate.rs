@@ -49,10 +49,13 @@ impl Gate {
         if let Some(data) = data { self.0.feed(Box::new(data)) } else { self.0.end() }
     }
 
-    fn drain<'py>(&mut self, py: Python<'py>) -> PyResult<(Bound<'py, PyBytes>, Vec<Py<PyAny>>)> {
-        let much = self.0.has_input_of(MUCH);
-        let (lines, all) = if much { py.detach(|| self.0.filter()) } else { self.0.filter() };
-        Ok((PyBytes::new(py, &lines), all.iter().map(|it| refused(py, it, None)).collect::<PyResult<_>>()?))
+    fn judge_all(slf: &Bound<'_, Self>, data: Option<PyBackedBytes>) -> PyResult<(Py<PyBytes>, Vec<Py<PyAny>>)> {
+        let (py, mut gate) = (slf.py(), slf.try_borrow_mut()?);
+        gate.take(data);
+        let (much, held) = (gate.0.has_input_of(MUCH), &mut gate.0);
+        let (lines, all) = if much { py.detach(|| held.filter()) } else { held.filter() };
+        drop(gate); // Before anything of Python's runs, where a signal handler may come here again.
+        Ok((PyBytes::new(py, &lines).unbind(), all.iter().map(|it| refused(py, it, None)).collect::<PyResult<_>>()?))
     }
 
     fn __next__(slf: Bound<'_, Self>) -> PyResult<Option<Py<PyAny>>> {
@@ -60,6 +63,7 @@ impl Gate {
         let held = &mut gate.0;
         let look = |message: &Accepted<'_>, ticket| Python::attach(|py| Message::new(py, kept, ticket, message));
         let verdict = if held.has_line_of(MUCH) { py.detach(|| held.judge(look)) } else { held.judge(look) };
+        drop(gate); // As above.
         match verdict {
             None => Ok(None),
             Some(Err(it)) => refused(py, &it, None).map(Some),

@@ -22,10 +22,8 @@ pub(crate) use import;
 
 /// A fault of the caller: an order that makes no sense (504, 904), an option that can't be (903).
 fn misuse(py: Python<'_>, code: Code, text: &str) -> PyErr {
-    match import!(py, "linegate._errors", "UsageError").and_then(|class| class.call1((code.number(), text))) {
-        Ok(error) => PyErr::from_value(error),
-        Err(error) => error,
-    }
+    let made = import!(py, "linegate._errors", "UsageError").and_then(|class| class.call1((code.number(), text)));
+    made.map_or_else(|error| error, PyErr::from_value)
 }
 
 fn bad_options(py: Python<'_>, bad: BadOptions) -> PyErr {

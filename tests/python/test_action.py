@@ -292,6 +292,19 @@ def test_anything_that_takes_the_value_and_raises() -> None:
         call.arguments(even)
 
 
+def test_an_interrupted_action_has_its_end_in_the_audit() -> None:
+    @linegate.executor()
+    def add(arguments: Add) -> int:
+        raise KeyboardInterrupt
+
+    told: list[Any] = []
+    actions = linegate.Actions([add], yes, audit=lambda line: told.append(json.loads(line)))
+    with pytest.raises(KeyboardInterrupt):
+        actions.handle(next(linegate.Gate().feed(line({"a": 1}))))
+    assert [(row["event"], row.get("outcome")) for row in told] == [("authorized", None), ("ended", "failed")]
+    assert (actions.journal.executed, actions.failed) == (1, 1)
+
+
 def test_an_action_table_tells_its_audit() -> None:
     @linegate.executor()
     def add(arguments: Add) -> int:

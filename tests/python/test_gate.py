@@ -151,7 +151,7 @@ def test_a_session_says_what_is_wrong_with_its_options(limits: Any) -> None:
 
 @pytest.mark.parametrize("in_flight", ["x", 0, -1, True, None])
 def test_a_session_has_room_for_a_request(in_flight: Any) -> None:
-    with pytest.raises(linegate.UsageError, match="in_flight is an integer, 1 and up, not "):
+    with pytest.raises(linegate.UsageError, match="in_flight is an integer, 1 to 65536, not "):
         linegate.session(in_flight=in_flight)
     assert len(linegate.session(in_flight=1)) == 2
 

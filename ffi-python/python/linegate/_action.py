@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, NamedTuple, Optional, TypeVar, Union, overload
 
 from linegate import _names
-from linegate._callables import checked, parameter, parameter_type, unrun
+from linegate._callables import checked, checked_model, checked_policy, parameter, parameter_type, unrun
 from linegate._errors import UsageError, an
 from linegate._linegate import Authorized, Call, Journal, Message
 from linegate._options import switches
@@ -19,6 +19,10 @@ from linegate._refused import Refused
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+# Not looked up again for each action.
+_open = Authorized.open
 
 
 class Executor(Generic[T, R]):
@@ -41,7 +45,7 @@ class Executor(Generic[T, R]):
         asked = (call.tool, None) if call.tool is not None else (None, call.message.method)
         if action.model is not self.model or asked != (self.tool, self.method):
             raise UsageError(_names.Code.STALE_EVENT, f"{self.__name__} is not the executor of this action")
-        result = self._act(action.open())
+        result = self._act(_open(action))
         # A lambda around a coroutine function is seen only by what it gives.
         if kind := unrun(result):
             raise TypeError(f"{self.__name__} gave {kind}, which nothing here runs: what it was to do is not done")
@@ -78,6 +82,13 @@ def executor(act: Any = None, /, *, tool: Optional[str] = None, method: Optional
 
     if isinstance(act, str):
         raise UsageError(_names.Code.BAD_OPTIONS, f'the tool is named by keyword: executor(tool="{act}")')
+    for said, name in (("tool", tool), ("method", method)):
+        if name is not None and not isinstance(name, str):
+            raise UsageError(_names.Code.BAD_OPTIONS, f"{said} is a name, not {an(name)}")
+    if tool is not None and method is not None:
+        raise UsageError(_names.Code.BAD_OPTIONS, "an executor is of a tool or of a method, not of both")
+    if model is not None:
+        checked_model(model)
     return decorate if act is None else decorate(act)
 
 
@@ -110,6 +121,7 @@ class Actions:
         audit: Optional[Callable[[str], object]] = None,
     ) -> None:
         checked(authorize, "authorize")
+        checked_policy(authorize)
         if audit is not None:
             checked(audit, "audit")
         self.journal = Journal()
@@ -165,6 +177,11 @@ class Actions:
         except Exception as error:
             self.failed += 1
             failure = error
+        except BaseException:
+            # An interrupt goes on its way. Its action has ended all the same.
+            self.failed += 1
+            self._audit(_line("ended", call, "failed"))
+            raise
         self._audit(_line("ended", call, "done" if failure is None else "failed"))
         return Executed(call, result, failure)
 

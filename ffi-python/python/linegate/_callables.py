@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Optional, get_type_hints
+from typing import Any, Optional, get_origin, get_type_hints
 
 from linegate import _names
 from linegate._errors import UsageError, an
@@ -19,6 +19,26 @@ def checked(act: Any, what: str) -> None:
     if kind := _deferred(act):
         text = f"{what} is {kind}, which nothing here would run: give a plain function that does the work"
         raise UsageError(_names.Code.BAD_OPTIONS, text)
+
+
+def checked_model(model: Any) -> None:
+    """Raises a `UsageError` where nothing can be read as `model`: no arguments would ever fit."""
+    if not callable(model) and model is not Any and get_origin(model) is None:
+        text = f"model is a dataclass, a pydantic model, a type or a function, not {an(model)}"
+        raise UsageError(_names.Code.BAD_OPTIONS, text)
+
+
+def checked_policy(policy: Callable[..., Any]) -> None:
+    """Raises a `UsageError` where a policy can't be called with a call and its arguments."""
+    import inspect
+
+    try:
+        inspect.signature(policy).bind(None, None)
+    except ValueError:
+        return  # It doesn't say.
+    except TypeError:
+        text = "authorize takes two parameters: the call, and its arguments"
+        raise UsageError(_names.Code.BAD_OPTIONS, text) from None
 
 
 def _deferred(act: Any) -> Optional[str]:

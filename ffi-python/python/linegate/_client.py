@@ -10,9 +10,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
-from linegate._errors import ClosedError, RefusedError
+from linegate._errors import ClosedError, RefusedError, UsageError, an
 from linegate._gate import session
 from linegate._linegate import Message
+from linegate._names import Code
 from linegate._refused import Refused
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ def minimal_environment(more: Optional[Mapping[str, str]] = None) -> dict[str, s
     # A value that begins so is a function of some shells.
     kept = {name: os.environ[name] for name in names if not os.environ.get(name, "()").startswith("()")}
     return {**kept, **(more or {})}
+
+
+# Seconds: a day.
+MAX_GRACE = 86_400
 
 
 class Lost(NamedTuple):
@@ -152,8 +157,19 @@ def checked_words(words: Sequence[str]) -> Sequence[str]:
         raise TypeError("the command is a list of words, as [sys.executable, 'server.py'], not one text")
     words = list(words)
     if not words:
-        raise ValueError("the command is empty")
+        raise _bad("the command is empty: it is a list of words, the program first")
     return words
+
+
+def _bad(text: str) -> UsageError:
+    return UsageError(Code.BAD_OPTIONS, text)
+
+
+def checked_grace(grace: Any) -> float:
+    """The seconds of each step of a server's end, if they are some."""
+    if isinstance(grace, bool) or not isinstance(grace, (int, float)) or not 0 <= grace <= MAX_GRACE:
+        raise _bad(f"grace is seconds, 0 to {MAX_GRACE}, not {grace!r}")
+    return float(grace)
 
 
 class Command(NamedTuple):
@@ -167,7 +183,16 @@ class Command(NamedTuple):
     @classmethod
     def of(cls, words: Sequence[str], *how: Any) -> Command:
         """One that can be started at all."""
-        return cls(checked_words(words), *how)
+        command = cls(checked_words(words), *how)
+        if command.env is not None and not (
+            isinstance(command.env, Mapping)
+            and all(isinstance(text, str) for pair in command.env.items() for text in pair)
+        ):
+            raise _bad("env is a mapping of names to values, all of them text")
+        stderr = command.stderr
+        if isinstance(stderr, str) or not (stderr is None or isinstance(stderr, int) or hasattr(stderr, "fileno")):
+            raise _bad(f"stderr is None, a file with a descriptor, or one of subprocess's constants, not {an(stderr)}")
+        return command
 
     def arguments(self) -> dict[str, Any]:
         """Those that `subprocess` and `asyncio` share."""

@@ -3,9 +3,11 @@ who makes one and never enters it."""
 
 from __future__ import annotations
 
+import atexit
 import warnings
 from collections.abc import Awaitable
-from typing import Callable, Generic, Optional, TypeVar
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Callable, Generic, Optional, TypeVar
 
 from linegate._errors import UsageError
 
@@ -22,6 +24,10 @@ class Undo:
     def add(self, step: Callable[[], object]) -> None:
         """Adds a step: one that does nothing where there is nothing to take back, or nothing any more."""
         self._steps.append(step)
+
+    def forget(self) -> None:
+        """Leaves all as it is."""
+        self._steps.clear()
 
     def run(self) -> None:
         """Takes all steps, also where some fail, and raises what one of them raised."""
@@ -55,22 +61,57 @@ class Undo:
             self.run()
 
 
+# Guards that were entered by no `with`, until their end. Nothing is ungated because nobody kept a handle.
+_kept: set[_Entered] = set()
+
+
+@atexit.register
+def _leave_kept() -> None:
+    # What the interpreter drops when it ends must not be put back then: what is printed so late isn't for the wire.
+    for guard in _kept:
+        guard.leave()
+
+
+class _End:
+    """`__exit__`, which sees who asks for it. A `with` does before it enters, and holds it to its end: what it leaves
+    behind when an interrupt falls before the first line of this, is to be put back."""
+
+    def __init__(self, end: Callable[..., Any]) -> None:
+        self._end = end
+
+    def __get__(self, guard: Optional[_Entered], owner: Any = None) -> Any:
+        if guard is None:
+            return self._end
+        guard.is_held = True
+        return MethodType(self._end, guard)
+
+
 class _Entered:
     """What does nothing before it is entered, and says so if that never happens."""
+
+    is_held = False
 
     def __init__(self, name: str, way: str) -> None:
         self._name, self._way = name, way
         self._undo: Optional[Undo] = None
 
+    def leave(self) -> None:
+        """Has nothing be taken back any more."""
+        if self._undo is not None:
+            self._undo.forget()
+
     def _fresh(self) -> Undo:
         if self._undo is not None:
             raise UsageError(None, f"what {self._name}() gives is entered once: call it again")
         self._undo = Undo()
+        if not self.is_held:
+            _kept.add(self)
         return self._undo
 
     def _end(self) -> None:
         if self._undo is not None:
             self._undo.run()
+        _kept.discard(self)
 
     def __del__(self) -> None:
         # Nor is one told of that was interrupted while it was made.
@@ -92,11 +133,21 @@ class Guard(_Entered, Generic[T]):
         try:
             return self._begin(undo)
         except BaseException:
-            undo.run()
+            self._end()
             raise
 
-    def __exit__(self, *_: object) -> None:
+    def stay(self) -> T:
+        """Enters it to the end of the process, and gives what `as` would name."""
+        return self.__enter__()
+
+    def _exit(self, *_: object) -> None:
         self._end()
+
+    if TYPE_CHECKING:
+
+        def __exit__(self, *_: object) -> None: ...
+    else:
+        __exit__ = _End(_exit)
 
 
 class AsyncGuard(_Entered, Generic[T]):
@@ -111,8 +162,14 @@ class AsyncGuard(_Entered, Generic[T]):
         try:
             return await self._begin(undo)
         except BaseException:
-            undo.run()
+            self._end()
             raise
 
-    async def __aexit__(self, *_: object) -> None:
+    async def _aexit(self, *_: object) -> None:
         self._end()
+
+    if TYPE_CHECKING:
+
+        async def __aexit__(self, *_: object) -> None: ...
+    else:
+        __aexit__ = _End(_aexit)

@@ -26,8 +26,9 @@ class Gate:
     def __new__(cls, given: dict[str, Any], tracker: Optional[Tracker]) -> Self: ...
     def take(self, data: Optional[bytes]) -> None:
         """Takes input, or None: its end. What an event before it could still be used for is over."""
-    def drain(self) -> tuple[bytes, list[Refused]]:
-        """Judges all that was taken: the accepted lines, each with a line feed, and the refusals, in order."""
+    def judge_all(self, data: Optional[bytes]) -> tuple[bytes, list[Refused]]:
+        """Takes input, or None: its end, and judges all of it in one step: the accepted lines, each with a line feed,
+        and the refusals, in order."""
     def __next__(self) -> Union[Message, Refused]:
         """Judges up to the next verdict. What an event before it could still be used for is over."""
     def counts(self) -> tuple[bool, int, int, int, int, list[int]]:

@@ -69,6 +69,7 @@ _WORDS = {
     "error_id": tuple(_names.TABLE["error_ids"]),
 }
 _LISTS = ("allow", "refuse", "versions", "methods", "result_types")
+_BEYOND = 2**63 - 1
 # Bytes of the longest error reply without its id.
 _REPLY = 1024
 
@@ -81,6 +82,8 @@ def encode(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options as the extension reads them."""
     given: dict[str, Any] = {}
     for name, value in options.items():
+        if name not in Options.__annotations__:
+            raise _bad(_unknown(name))
         if value is None:
             continue
         if name in _WORDS:
@@ -92,11 +95,11 @@ def encode(options: Mapping[str, Any]) -> dict[str, Any]:
         elif name in _LISTS:
             given[_NAMES.get(name, name)] = _listed(name, value)
         elif name == "limits":
-            given.update(_limits(value)._asdict())
-        elif name == "key":
-            given["key"] = _key(value).hex()
+            # What is beyond any integer of the core's is beyond its ranges too, which it tells by name.
+            bounds = _limits(value)._asdict()
+            given.update({name: bound and max(-1, min(bound, _BEYOND)) for name, bound in bounds.items()})
         else:
-            raise _bad(_unknown(name))
+            given["key"] = _key(value).hex()
     return given
 
 
@@ -112,6 +115,10 @@ def _listed(name: str, value: Any) -> list[str]:
     for word in words:
         if not isinstance(word, str):
             raise _bad(f"{name} is a list of names, and {an(word)} is none")
+        if not word.isprintable():
+            raise _bad(f"{name} is a list of names, and {word!a} is none: it holds what can't be printed")
+    if name == "versions" and not words:
+        raise _bad("versions is a list of at least one version; without it all are served")
     return [str(word) for word in words]
 
 

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 from linegate._descriptors import STDIN, STDOUT, Moved
 from linegate._errors import ClosedError
-from linegate._gate import Gate, session
+from linegate._gate import Gate, gate_of, session
 from linegate._guard import Guard, Undo
+from linegate._options import encode
 from linegate._stream import CHUNK, GatedRaw
 from linegate._tell import OnRefused, hearer, tell
 from linegate._waiting import Stop, Stoppable
@@ -72,6 +73,10 @@ class _Stray(io.TextIOBase):
 
     encoding = "utf-8"
     errors = "backslashreplace"
+    name = "<stdout>"
+    mode = "w"
+    line_buffering = True
+    write_through = True
 
     def __init__(self, wire: Wire) -> None:
         super().__init__()
@@ -81,11 +86,23 @@ class _Stray(io.TextIOBase):
     def writable(self) -> bool:
         return True
 
+    def reconfigure(
+        self,
+        *,
+        encoding: Optional[str] = None,
+        errors: Optional[str] = None,
+        newline: Optional[str] = None,
+        line_buffering: Optional[bool] = None,
+        write_through: Optional[bool] = None,
+    ) -> None:
+        """Taken, as servers begin with it, and without effect: nothing of this text is for the wire."""
+
     def write(self, text: str, /) -> int:
         place = _caller()
         if place != self._last:
             self._last = place
-            tell(f"linegate: kept off the wire, printed {place}:\n")
+            hint = " (a message; what is for the wire goes to sys.stdout.buffer)" if _is_message(text) else ""
+            tell(f"linegate: kept off the wire, printed {place}{hint}:\n")
         tell(text)
         return len(text)
 
@@ -94,10 +111,19 @@ class _Stray(io.TextIOBase):
         return STDOUT
 
 
+def _is_message(text: str) -> bool:
+    if not text.startswith("{"):
+        return False
+    lines, _ = Gate(sender="server").filter(text.rstrip("\n").encode("utf-8", "surrogatepass") + b"\n")
+    return bool(lines)
+
+
 def _caller() -> str:
     """The place in the program that is printing."""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_code.co_filename == __file__:
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename == __file__:
+        if frame.f_back is None:
+            return "by the interpreter"  # An `atexit` callback that is none of Python's own functions.
         frame = frame.f_back
     return f"at {frame.f_code.co_filename}:{frame.f_lineno}"
 
@@ -111,7 +137,10 @@ def guard_stdout(
     processes too; what is printed goes there with a note of where it came from; what is written to
     `sys.stdout.buffer`, as SDKs do, is judged line by line. `UsageError` if standard output is closed.
     """
-    return Guard("linegate.guard_stdout", lambda undo: begin_stdout(undo, gate, on_refused, **options))
+    told = hearer(on_refused)
+    made = gate_of(gate, options) if gate is not None else None
+    encode(options)
+    return Guard("linegate.guard_stdout", lambda undo: begin_stdout(undo, made, told, **options))
 
 
 def begin_stdout(
@@ -159,17 +188,19 @@ def gated_stdio(
     error. The options are the client's; see `session`. `UsageError` if one of the
     two is closed.
     """
-    return Guard("linegate.gated_stdio", lambda undo: _begin_stdio(undo, on_refused, in_flight, options))
+    # What can't be is told at once, by whichever line it stands in.
+    told, gates = hearer(on_refused), session(in_flight=in_flight, **options)
+    return Guard("linegate.gated_stdio", lambda undo: _begin_stdio(undo, told, gates))
 
 
-def _begin_stdio(undo: Undo, on_refused: Optional[OnRefused], in_flight: int, options: Options) -> Stdio:
-    client, server = session(in_flight=in_flight, **options)
+def _begin_stdio(undo: Undo, on_refused: OnRefused, gates: tuple[Gate, Gate]) -> Stdio:
+    client, server = gates
     wire = begin_stdout(undo, server, on_refused)
     moved = Moved(STDIN)
     undo.add(moved.restore)
     moved.move()
     # A thread may still read it when the guard ends. It is closed with the last reader.
-    raw = GatedRaw(Stoppable(moved.open("rb")), client, hearer(on_refused), replier(wire))
+    raw = GatedRaw(Stoppable(moved.open("rb")), client, on_refused, replier(wire))
     undo.add(raw.end)
     wire.end_reader = raw.end
     return Stdio(io.BufferedReader(raw, CHUNK), wire)
@@ -195,15 +226,18 @@ def install(
             mcp.run()
 
     As of `gated_stdio`; and `sys.stdin` is the gated reader as text, `sys.stdout.buffer` the wire.
+    `linegate.install().stay()` lasts to the end of the process.
     """
-    return Guard("linegate.install", lambda undo: _begin_install(undo, on_refused, in_flight, options))
+    told, gates = hearer(on_refused), session(in_flight=in_flight, **options)
+    return Guard("linegate.install", lambda undo: _begin_install(undo, told, gates))
 
 
-def _begin_install(undo: Undo, on_refused: Optional[OnRefused], in_flight: int, options: Options) -> Stdio:
-    stdio = _begin_stdio(undo, on_refused, in_flight, options)
+def _begin_install(undo: Undo, on_refused: OnRefused, gates: tuple[Gate, Gate]) -> Stdio:
+    stdio = _begin_stdio(undo, on_refused, gates)
     before = sys.stdin
     # Lines end with their line feed alone; the gate lets nothing but UTF-8 through.
-    ours = io.TextIOWrapper(stdio.stdin, encoding="utf-8", newline="\n")
+    ours: Any = io.TextIOWrapper(stdio.stdin, encoding="utf-8", newline="\n")
+    ours.mode = "r"
     undo.add(partial(_put_back, "stdin", ours, before))
     sys.stdin = ours
     return stdio
@@ -219,12 +253,11 @@ def pump(*, on_refused: Optional[OnRefused] = None, **options: Unpack[Options]) 
     """
     if os.name != "posix":
         raise NotImplementedError("linegate.pump needs a POSIX system: its thread waits on two descriptors")
-    told = hearer(on_refused)
-    return Guard("linegate.pump", lambda undo: _begin_pump(undo, told, options))
+    told, gate = hearer(on_refused), Gate(**options)
+    return Guard("linegate.pump", lambda undo: _begin_pump(undo, told, gate))
 
 
-def _begin_pump(undo: Undo, on_refused: OnRefused, options: Options) -> Gate:
-    gate = Gate(**options)
+def _begin_pump(undo: Undo, on_refused: OnRefused, gate: Gate) -> Gate:
     moved = Moved(STDIN)
     undo.add(moved.restore)
     # Before anything is opened, which would get the number of a closed descriptor 0.
@@ -259,7 +292,7 @@ def _copy(source: io.FileIO, sink: io.FileIO, stop: Stop, gate: Gate, on_refused
             chunk = source.read(CHUNK)
             if chunk is None:
                 continue
-            lines, all_refused = gate.filter(chunk) if chunk else gate.close().drain()
+            lines, all_refused = gate.filter(chunk) if chunk else gate.judge_all(None)
             for refused in all_refused:
                 on_refused(refused)
             view = memoryview(lines)

@@ -7,7 +7,8 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
-from linegate._gate import Gate
+from linegate._callables import checked
+from linegate._gate import Gate, gate_of
 from linegate._tell import OnRefused, hearer
 from linegate._waiting import Stoppable
 
@@ -27,6 +28,9 @@ class GatedRaw(io.RawIOBase):
     After a refusal that ends the session it is at its end; so it is once `end` was called. Where that may come while a
     read waits, it gives one line at a time: what a reader has taken is beyond the reach of `end`. Any thread may read,
     one at a time."""
+
+    name = "<stdin>"
+    mode = "rb"
 
     def __init__(
         self, source: Any, gate: Gate, on_refused: OnRefused, reply: Optional[Callable[[bytes], object]] = None
@@ -96,7 +100,7 @@ class GatedRaw(io.RawIOBase):
         if chunk:
             lines, all_refused = self._gate.filter(chunk)
         else:
-            lines, all_refused = self._gate.close().drain()
+            lines, all_refused = self._gate.judge_all(None)
         for refused in all_refused:
             lines += self._refused(refused)
         self._lines, self._taken = lines, 0
@@ -133,5 +137,7 @@ def wrap(
     if isinstance(stream, io.TextIOBase) or not callable(getattr(stream, "read", None)):
         kind = "sys.stdin" if stream is sys.stdin else type(stream).__name__
         raise TypeError(f"wrap takes a binary stream: sys.stdin.buffer for one, not {kind}")
-    made = Gate(**options) if gate is None else gate
+    if reply is not None:
+        checked(reply, "reply")
+    made = gate_of(gate, options)
     return io.BufferedReader(GatedRaw(stream, made, hearer(on_refused), reply), CHUNK)

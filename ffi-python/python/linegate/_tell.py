@@ -36,7 +36,7 @@ def tell(text: Union[str, bytes]) -> None:
 
 def hearer(on_refused: Optional[OnRefused]) -> OnRefused:
     """Who is told of refusals: whom the caller names, or a person on standard error."""
-    if on_refused is None:
+    if on_refused is None or on_refused is tell_refused:
         return tell_refused
     checked(on_refused, "on_refused")
     return on_refused

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Union
 
 from linegate._callables import checked
 from linegate._errors import ClosedError, RefusedError, an, octets
-from linegate._gate import Gate
+from linegate._gate import Gate, gate_of
 from linegate._linegate import Message
-from linegate._options import Limits
+from linegate._options import Limits, encode
 from linegate._tell import OnRefused, hearer, tell, writer
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ class Wire(io.RawIOBase):
     """
 
     name = "<wire>"
+    mode = "wb"
 
     def __init__(
         self,
@@ -52,8 +53,9 @@ class Wire(io.RawIOBase):
             checked(on_stray, "on_stray")
         if gate is None:
             options.setdefault("sender", "server")
+            encode(options)
             options["policy"] = "continue"
-            gate = Gate(**options)
+        gate = gate_of(gate, options)
         self._stream = stream
         self._gate = gate
         self._on_refused = hearer(on_refused)
@@ -63,6 +65,11 @@ class Wire(io.RawIOBase):
         self._parts: dict[int, Optional[bytes]] = {}
         self._max_frame = (options.get("limits") or Limits()).max_frame or MAX_FRAME
         self._broken: Optional[OSError] = None
+        # Lines that a signal handler writes and sends while its own thread is inside one: they wait for its end.
+        self._written: list[bytes] = []
+        self._is_putting = False
+        self._queue: list[bytes] = []
+        self._is_sending = False
         self._pid = os.getpid()
 
     @property
@@ -135,10 +142,21 @@ class Wire(io.RawIOBase):
 
     def _put(self, line: bytes) -> None:
         with self._lock:
-            if self._pid != os.getpid():
-                self._on_stray(line)
-            elif self._judge(line, strict=False):
-                self.send(line)
+            self._written.append(line)
+            if self._is_putting:
+                return
+            try:
+                self._is_putting = True
+                while self._written:
+                    self._put_whole(self._written.pop(0))
+            finally:
+                self._is_putting = False
+
+    def _put_whole(self, line: bytes) -> None:
+        if self._pid != os.getpid():
+            self._on_stray(line)
+        elif self._judge(line, strict=False):
+            self.send(line)
 
     def _judge(self, line: bytes, strict: bool) -> bool:
         """Whether a line may be sent; tells where it may not."""
@@ -166,15 +184,26 @@ class Wire(io.RawIOBase):
                 raise ClosedError("the wire is closed")
             if self._broken is not None:
                 raise self._broken
-            view = memoryview(line)
+            self._queue.append(line)
+            if self._is_sending:
+                return
             try:
-                while view:
-                    view = view[self._stream.write(view) or 0 :]
-                self._stream.flush()
-            except OSError as error:
-                # Half a line may be on it: nothing more can follow.
-                self._broken = error
-                raise
+                self._is_sending = True
+                while self._queue:
+                    self._send_whole(self._queue.pop(0))
+            finally:
+                self._is_sending = False
+
+    def _send_whole(self, line: bytes) -> None:
+        view = memoryview(line)
+        try:
+            while view:
+                view = view[self._stream.write(view) or 0 :]
+            self._stream.flush()
+        except BaseException as error:
+            # Half a line may be on it, also where an interrupt fell: nothing more can follow.
+            self._broken = error if isinstance(error, OSError) else OSError("the wire was interrupted inside a line")
+            raise
 
     def close(self) -> None:
         if not self.closed:

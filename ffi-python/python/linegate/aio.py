@@ -12,10 +12,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
-from linegate._client import Book, Command, Event, Lost, Outgoing, signal_group
+from linegate._client import Book, Command, Event, Lost, Outgoing, checked_grace, signal_group
 from linegate._descriptors import STDIN, Moved
 from linegate._errors import ClosedError
-from linegate._gate import Gate, session
+from linegate._gate import Gate, gate_of, session
 from linegate._guard import AsyncGuard, Undo
 from linegate._linegate import Message
 from linegate._stdio import begin_stdout, replier
@@ -54,7 +54,7 @@ class Reader:
         if not callable(getattr(stream, "read", None)):
             raise TypeError(f"a reader takes an asyncio.StreamReader, not {type(stream).__name__}")
         self._stream = stream
-        self._gate = Gate(**options) if gate is None else gate
+        self._gate = gate_of(gate, options)
         self._on_refused = hearer(on_refused)
         self._reply = reply
         self._is_over = False
@@ -119,11 +119,12 @@ def gated_stdio(
     *, on_refused: Optional[OnRefused] = None, in_flight: int = 1024, **options: Unpack[Options]
 ) -> AsyncGuard[Stdio]:
     """As `linegate.gated_stdio`, with a reader for asyncio."""
-    return AsyncGuard("linegate.aio.gated_stdio", lambda undo: _begin_stdio(undo, on_refused, in_flight, options))
+    told, gates = hearer(on_refused), session(in_flight=in_flight, **options)
+    return AsyncGuard("linegate.aio.gated_stdio", lambda undo: _begin_stdio(undo, told, gates))
 
 
-async def _begin_stdio(undo: Undo, on_refused: Optional[OnRefused], in_flight: int, options: Options) -> Stdio:
-    client, server = session(in_flight=in_flight, **options)
+async def _begin_stdio(undo: Undo, on_refused: OnRefused, gates: tuple[Gate, Gate]) -> Stdio:
+    client, server = gates
     wire = begin_stdout(undo, server, on_refused)
     moved = Moved(STDIN)
     undo.add(moved.restore)
@@ -232,7 +233,7 @@ class Server:
     ) -> Self:
         """Starts it. The parameters are those of `linegate.host.Server`."""
         server = cls.__new__(cls)
-        server._command, server._grace = Command.of(command, env, cwd, stderr), grace
+        server._command, server._grace = Command.of(command, env, cwd, stderr), checked_grace(grace)
         server._new_book = lambda: Book(options, in_flight)
         await server._start()
         return server
@@ -285,6 +286,10 @@ class Server:
                 break
             except asyncio.TimeoutError:
                 continue
+            except BaseException:
+                # Cancelled, or interrupted: no server is left behind.
+                signal_group(process.pid, "SIGKILL", process.kill)
+                raise
         signal_group(process.pid, "SIGKILL", lambda: None)
         # The transports close with the process; that is seen by the loop in its next round.
         await asyncio.sleep(0)

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from linegate._client import Book, Command, Event, Lost, Outgoing, minimal_environment, signal_group
+from linegate._client import Book, Command, Event, Lost, Outgoing, checked_grace, minimal_environment, signal_group
 from linegate._errors import ClosedError
 from linegate._stream import CHUNK
 
@@ -37,8 +37,9 @@ class Server:
     time read.
 
     `env` is what it sees beside `minimal_environment()`; `stderr` as of `subprocess` (default: the host's own).
-    `grace` is how many seconds it is given at each step of its end: when its input ends, and when it is asked to
-    terminate; then it is killed, and all that it started. The options are the client's; see `linegate.session`.
+    `grace` is how many seconds, 0 to 86,400, it is given at each step of its end: when its input ends, and when it is
+    asked to terminate; then it is killed, and all that it started. The options are the client's; see
+    `linegate.session`.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Server:
         **options: Unpack[Options],
     ) -> None:
         self._command = Command.of(command, env, cwd, stderr)
-        self._grace = grace
+        self._grace = checked_grace(grace)
         self._options, self._in_flight = options, in_flight
         self._lock = threading.Lock()
         self._start()
@@ -108,6 +109,10 @@ class Server:
                 break
             except subprocess.TimeoutExpired:
                 continue
+            except BaseException:
+                # An interrupt, which is not to wait any longer, nor to leave a server behind.
+                signal_group(process.pid, "SIGKILL", process.kill)
+                raise
         # What it started and left behind.
         signal_group(process.pid, "SIGKILL", process.kill)
         with contextlib.suppress(OSError):
