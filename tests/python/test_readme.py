@@ -14,7 +14,7 @@ import pytest
 from linegate._options import _WORDS, Options
 
 from . import readme
-from .conftest import Run
+from .conftest import HELLO, Run
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 NUMBER = b'{"jsonrpc":"2.0","id":2,"method":"ping","params":{"x":12345678901234567890}}\n'
@@ -44,12 +44,22 @@ def test_the_loop_around_the_gate(run: Run) -> None:
 
 def test_the_action_server(run: Run) -> None:
     ended = run(readme.block("def restart"), PING + call(2, "web-1") + call(3, "db-1") + call(4, "web-2"))
-    first, second, third, *_ = (json.loads(line) for line in ended.stdout.splitlines())
+    first, second, third = (json.loads(line) for line in ended.stdout.splitlines())
     assert first == {"jsonrpc": "2.0", "id": 1, "result": {}}
     assert second["result"]["content"][0]["text"] == "web-1 on h restarts" and second["result"]["isError"] is False
     # Denied, answered, and the end: under `close_all` nothing comes after it.
     assert (third["id"], third["error"]["code"]) == (3, -32602)
     assert [json.loads(line)["event"] for line in ended.stderr.splitlines()] == ["authorized", "ended", "refused"]
+    # It doesn't pretend to be an MCP server.
+    (answer,) = run(readme.block("def restart"), json.dumps(HELLO).encode() + b"\n").stdout.splitlines()
+    assert json.loads(answer)["error"]["code"] == -32601
+
+
+def test_the_action_server_is_typed(tmp_path: Path) -> None:
+    mypy = pytest.importorskip("mypy.api")
+    (tmp_path / "server.py").write_text(readme.block("def restart"))
+    out, fault, status = mypy.run(["--strict", "--cache-dir", str(tmp_path), str(tmp_path / "server.py")])
+    assert status == 0, out + fault
 
 
 @pytest.mark.parametrize("which", ["linegate.host.Server", "linegate.aio.Server.start"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,8 @@ import linegate
 import linegate.aio
 import pytest
 from linegate import host
+
+from . import readme
 
 SERVER = [sys.executable, "-c", "import sys; sys.stdin.read()"]
 
@@ -124,3 +127,17 @@ def test_a_replaced_open_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linegate.Authorized, "open", lambda self: A("forged"))
     executor(action)
     assert seen == [A("p")] and journal.executed == 1
+
+
+def test_the_readmes_ranges_are_those_of_the_core() -> None:
+    (row,) = [line for line in readme.TEXT.splitlines() if line.startswith("| `limits`")]
+    pairs = re.findall(r"(\d+) to (\d+)(?:\^(\d+)(-1)?)?", row)
+    said = [(int(low), int(base) ** int(power or 1) - bool(less)) for low, base, power, less in pairs]
+    assert len(said) == 4 and "replies in a row from 0" in row
+    for name, (low, high) in zip(linegate.Limits._fields, said):
+        for bound in (low, high):
+            linegate.Gate(limits=linegate.Limits(**{name: bound}))
+        for bound in (low - 1, high + 1):
+            with pytest.raises(linegate.UsageError, match=name):
+                linegate.Gate(limits=linegate.Limits(**{name: bound}))
+    linegate.Gate(limits=linegate.Limits(max_replies=0))
