@@ -15,6 +15,9 @@ from .pieces import OK, PING, SERVE
 WAYS = {
     "entered": "linegate.install().__enter__()",
     "stay": "linegate.install().stay()",
+    "stay, though its end was looked at": (
+        "def begin():\n    guard = linegate.install()\n    guard.__exit__\n    guard.stay()\nbegin()"
+    ),
     "in a stack that is dropped": (
         "import contextlib\ndef begin():\n    contextlib.ExitStack().enter_context(linegate.install())\nbegin()"
     ),

@@ -138,6 +138,8 @@ class Guard(_Entered, Generic[T]):
 
     def stay(self) -> T:
         """Enters it to the end of the process, and gives what `as` would name."""
+        # Whoever looked at its `__exit__` doesn't hold it for that.
+        self.is_held = False
         return self.__enter__()
 
     def _exit(self, *_: object) -> None:
