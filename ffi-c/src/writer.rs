@@ -179,7 +179,10 @@ pub unsafe extern "C" fn linegate_write_error(
                 return LINEGATE_NULL_ARGUMENT;
             }
             let id = id.bytes();
-            let Ok(message) = CStr::from_ptr(message).to_str() else { return LINEGATE_INVALID_UTF8 };
+            let Ok(message) = CStr::from_ptr(message).to_str() else {
+                (*gate).forget();
+                return LINEGATE_INVALID_UTF8;
+            };
             let mut line = begun(out, id);
             line.begin_error(code);
             line.put_inside(message);

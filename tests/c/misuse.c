@@ -533,6 +533,27 @@ static void writing(void) {
     GIVES(LINEGATE_CLOSED, RESULT("7", "{}"));
 }
 
+/* Whatever a writer comes to, but 901, the event before it is over, and its ticket with it. */
+static void written_over(void) {
+    static const struct { const char *message; size_t cap; linegate_status status; int over; } tried[] = {
+        { "Bad", 512, LINEGATE_OK, 1 },
+        { "Bad", 8, LINEGATE_BUFFER_TOO_SMALL, 1 },
+        { "\xff", 512, LINEGATE_INVALID_UTF8, 1 },
+        { NULL, 512, LINEGATE_NULL_ARGUMENT, 0 },
+    };
+    char out[512];
+    size_t len;
+    for (size_t at = 0; at < sizeof tried / sizeof *tried; at++) {
+        linegate *gate = fresh();
+        linegate_event event = { .size = sizeof event };
+        GIVES(LINEGATE_OK, feed(gate, ping, &event));
+        linegate_status status =
+            linegate_write_error(gate, slice("7"), 1, tried[at].message, NULL, 0, out, tried[at].cap, &len);
+        HOLDS((status == tried[at].status) || tried[at].status == LINEGATE_OK);
+        GIVES(tried[at].over ? LINEGATE_STALE_EVENT : LINEGATE_OK, linegate_authorize(gate, event.ticket, 1));
+    }
+}
+
 /* A writer's gate that is closed says so, whatever it was fed before or since. */
 static void closed_writer(void) {
     static const char *const fed[] = { "", "x", "x\n", "{\"jsonrpc\"" };
@@ -746,6 +767,7 @@ int main(void) {
     values();
     one_line();
     writing();
+    written_over();
     closed_writer();
     sessions();
     endless();
