@@ -554,7 +554,9 @@ impl World<'_> {
         }
         if self.pick(2) == 1 {
             // SAFETY: as above.
-            note!(linegate_guard_stdout, unsafe { linegate_guard_stdout(&raw mut wire) });
+            if note!(linegate_guard_stdout, unsafe { linegate_guard_stdout(&raw mut wire) }) {
+                self.wire = wire;
+            }
         }
         if note!(linegate_release_stdout, linegate_release_stdout(self.wire + (self.pick(3) == 1) as i32)) {
             self.wire = -1;
