@@ -16,7 +16,7 @@
 
 #define REVISION "2025-11-25"
 
-enum { IN_FLIGHT = 64, METHOD_NOT_FOUND = -32601, INVALID_PARAMS = -32602, INTERNAL_ERROR = -32603 };
+enum { IN_FLIGHT = 64, METHOD_NOT_FOUND = -32601, INTERNAL_ERROR = -32603 };
 
 struct server {
     linegate *in;    /* judges the client's lines */
@@ -173,13 +173,6 @@ static int is(linegate_slice method, const char *name) {
     return method.len == strlen(name) && !memcmp(method.data, name, method.len);
 }
 
-/* Whether the client asks for a task in place of a result. This server makes none, and says so before anything runs: a result that
-   is none of a task would be refused on its way out, when the tool has had its effect. */
-static int asks_for_task(const linegate_event *event) {
-    linegate_slice task;
-    return linegate_get(event->params, "task", &task) == LINEGATE_OK;
-}
-
 /* One accepted message. That the session has begun, and that no id is used twice, the gate has seen to. */
 static void handle(struct server *server, const linegate_event *event) {
     /* Notifications ask for nothing here, and this server asks nothing that could be answered. */
@@ -191,8 +184,6 @@ static void handle(struct server *server, const linegate_event *event) {
         send_result(server, event->id, "{}");
     } else if (is(event->method, "tools/list")) {
         list(server, event);
-    } else if (is(event->method, "tools/call") && asks_for_task(event)) {
-        send_error(server, event->id, INVALID_PARAMS, "This server makes no tasks.");
     } else if (is(event->method, "tools/call")) {
         call(server, event);
     } else {

@@ -17,11 +17,9 @@ import (
 	"linegate"
 )
 
-const revision = "2025-11-25"
-
 const (
+	revision       = "2025-11-25"
 	methodNotFound = -32601
-	invalidParams  = -32602
 )
 
 // What a tool takes. Members that it doesn't have are refused, and so are calls without those that aren't omitempty.
@@ -141,22 +139,7 @@ func (s *server) handle(event *linegate.Event) error {
 // allowed is your policy: whether a call may run at all.
 func allowed[T any](string, T) bool { return true }
 
-// asksForTask says whether the client wants a task in place of a result.
-func asksForTask(event *linegate.Event) bool {
-	// A map, as a struct would take Task for it too.
-	var params map[string]json.RawMessage
-	if json.Unmarshal(event.Params, &params) != nil {
-		return false
-	}
-	_, asks := params["task"]
-	return asks
-}
-
 func (s *server) call(event *linegate.Event) error {
-	// Before anything runs: a result that is none of a task would be refused on its way out, when the tool has had its effect.
-	if asksForTask(event) {
-		return s.fault(event, invalidParams, "This server makes no tasks.")
-	}
 	switch event.Tool() {
 	case "add":
 		return execute(s, event, func(_ string, arguments addition) (string, error) {

@@ -2,8 +2,8 @@
 
     answers.py SERVER FILE
 
-Calls that are refused, by hundreds, leave no request waiting; a call for a task, of which the server makes none, is
-answered and has no effect in FILE; and what comes behind either is served as before."""
+Calls that are refused, by hundreds, leave no request waiting and have no effect in FILE; a call for a task, of which
+the server makes none, is served as if it asked for none; and what comes behind either is served as before."""
 
 import json
 import subprocess
@@ -37,7 +37,10 @@ def main(server: str, file: Path) -> int:
     asked: list[tuple[dict[str, Any], str]] = [(HELLO, "result")]
     for _ in range(MANY):
         asked += [(call("add", {"a": 1}), "failed"), (call("subtract", {"a": 1}), "-32602")]
-        asked += [(call("record", {"text": "x"}, task={"ttl": 1}), "-32602")]
+        asked += [
+            (call("add", {"a": 1, "b": 2}, task={"ttl": 1}), "result"),
+            (call("record", {"text": 7}, task={}), "failed"),
+        ]
     asked += [(call("add", {"a": 1, "b": 2}), "result"), ({"method": "ping"}, "result")]
     lines = [{"jsonrpc": "2.0", "id": number, **request} for number, (request, _) in enumerate(asked)]
     lines.insert(1, {"jsonrpc": "2.0", "method": "notifications/initialized"})

@@ -244,7 +244,7 @@ class Tracker:
         if request is None or message.kind != "result":
             return None
         result, rules, letter = message.result, METHODS.get(request.method, {}), REVISIONS[revision]
-        if revision == TASKS and request.task:
+        if revision == TASKS and request.task and get(result, "task") is not None:
             return members_fault(result, CREATED_TASK, letter, self.options)
         kind = get(result, "resultType")
         if revision == MODERN and kind is not None and kind.text != "complete":

@@ -251,7 +251,8 @@ impl Shapes {
             // Input is asked for, or it is of a type of the host's own.
             return None;
         }
-        let task = answered.task && answered.method.task_result.meets(revision);
+        // Whoever serves no tasks answers as if none had been asked for (MCP 2025-11-25, tasks: the capability not declared).
+        let task = answered.task && answered.method.task_result.meets(revision) && result.get("task").is_some();
         let rows = if task { TASK_RESULT } else { answered.method.result };
         self.judge_result(line, result, rows, revision)
     }

@@ -289,7 +289,7 @@ pub(crate) struct Method {
     pub(super) result: &'static [Member],
     /// The revisions in which its result may ask for input instead.
     pub(super) input_required: Set,
-    /// Those in which its result is a task where its params asked for one.
+    /// Those in which its result may be a task where its params asked for one.
     pub(super) task_result: Set,
 }
 

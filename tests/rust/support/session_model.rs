@@ -17,7 +17,7 @@ const NEED_A_TAG: [&str; 5] = [
     "notifications/resources/updated",
 ];
 
-/// Requests that are answered by a task if they ask for one, from 2025-11-25 on and before 2026-07-28.
+/// Requests that may be answered by a task if they ask for one, from 2025-11-25 on and before 2026-07-28.
 const TASKS: [&str; 3] = ["tools/call", "sampling/createMessage", "elicitation/create"];
 
 /// What stands as a reply's id, where there is a reply.
@@ -498,7 +498,7 @@ fn answers(asked: &Asked, members: &Members, version: Version) -> bool {
     }
     // Each member with what its value may begin with.
     let required: &[(&str, &str)] = match (asked.ask.method, version) {
-        _ if version == Version::V2025_11_25 && asked.is_task() => &[("task", "{")],
+        _ if version == Version::V2025_11_25 && asked.is_task() && !value("task").is_empty() => &[("task", "{")],
         ("initialize", _) => &[("protocolVersion", "\""), ("capabilities", "{"), ("serverInfo", "{")],
         ("tools/call", _) => &[("content", "[")],
         ("tools/list", Version::V2026_07_28) => &[("tools", "["), ("ttlMs", "0"), ("cacheScope", "\"")],

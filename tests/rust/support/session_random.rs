@@ -174,7 +174,7 @@ fn members(of: &[(&'static str, &str)]) -> Members {
 fn fitting(dice: &mut Dice, asked: &Asked, id: &Name) -> Members {
     let modern = asked.versions == [Version::V2026_07_28];
     let mut result = match asked.ask.method {
-        _ if asked.is_task() => members(&[("task", "{}")]),
+        _ if asked.is_task() && dice.percent(60) => members(&[("task", "{}")]),
         "tools/call" if modern && dice.percent(40) => return input_required(dice),
         "tools/call" => members(&[("content", "[]")]),
         "tools/list" => members(&[("tools", "[]")]),
