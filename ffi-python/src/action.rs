@@ -13,17 +13,22 @@ type Unfit = (usize, Vec<String>, Option<String>);
 /// What can be wrong, in the order of `linegate._fit`.
 const WRONG: [Wrong; 4] = [Wrong::Missing, Wrong::Unknown, Wrong::Type, Wrong::Value];
 
+/// A request or notification on its way to an effect, until its gate judges the next line.
 #[pyclass(frozen, module = "linegate._linegate")]
 pub(crate) struct Call {
+    /// The message that asks for it.
     #[pyo3(get)]
     message: Py<Message>,
+    /// The tool that a `tools/call` asks for.
     #[pyo3(get)]
     tool: Option<Py<PyAny>>,
+    /// The revision of MCP that it is of, where that is known.
     #[pyo3(get)]
     revision: Option<&'static str>,
+    /// By which its line is recognised again: 32 hex digits, keyed.
     #[pyo3(get)]
     fingerprint: String,
-    /// As JSON text, and the member that is none of them.
+    // As JSON text, and the member that is none of them.
     arguments: Vec<u8>,
     aside: Option<&'static str>,
 }
@@ -42,6 +47,9 @@ impl Call {
 
 #[pymethods]
 impl Call {
+    /// The arguments as a `model`: a dataclass, a pydantic model, or whatever takes the value and raises where it doesn't fit.
+    /// Refused with 501 where the call asks for another tool or method than the one named, with 502 where they don't fit.
+    /// Arguments that aren't there are an empty object.
     #[pyo3(signature = (model, *, tool = None, method = None))]
     fn arguments(
         slf: Bound<'_, Self>,
@@ -65,15 +73,20 @@ impl Call {
         refused(py, &it, None)
     }
 
+    /// The refusal (501) of a call for which there is no action.
     fn unknown(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         refused(py, &self.message.get().step(py, HeldGate::unknown)?, None)
     }
 }
 
+/// A call whose arguments fit. It may still be denied.
 #[pyclass(frozen, generic, get_all, module = "linegate._linegate")]
 pub(crate) struct Typed {
+    /// The call that they are of.
     call: Py<Call>,
+    /// What its arguments were read as.
     model: Py<PyAny>,
+    /// The arguments.
     arguments: Py<PyAny>,
 }
 
@@ -99,10 +112,13 @@ impl Typed {
     }
 }
 
+/// An action that may be executed, once, until its gate judges the next line.
 #[pyclass(frozen, generic, module = "linegate._linegate")]
 pub(crate) struct Authorized {
+    /// The call that was allowed.
     #[pyo3(get)]
     call: Py<Call>,
+    /// What its arguments were read as.
     #[pyo3(get)]
     model: Py<PyAny>,
     arguments: Py<PyAny>,
@@ -111,6 +127,7 @@ pub(crate) struct Authorized {
 
 #[pymethods]
 impl Authorized {
+    /// The arguments. With this the action counts as executed; a second time raises (504).
     fn open(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         self.call.get().advance(py, Stage::Allowed, Stage::Over)?;
         self.journal.borrow_mut(py).0 += 1;
@@ -120,7 +137,11 @@ impl Authorized {
 
 /// Counts executions. Nothing but an execution writes it; what is refused is counted by the gate.
 #[pyclass(module = "linegate._linegate")]
-pub(crate) struct Journal(#[pyo3(get, name = "executed")] u64);
+pub(crate) struct Journal(
+    /// Actions whose executor has taken their arguments.
+    #[pyo3(get, name = "executed")]
+    u64,
+);
 
 #[pymethods]
 impl Journal {

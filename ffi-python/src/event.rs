@@ -41,19 +41,32 @@ impl<'py> IntoPyObject<'py> for &Part {
     }
 }
 
+/// An accepted line. Its parts are read from exactly the bytes that were checked.
 #[pyclass(frozen, get_all, module = "linegate._linegate")]
 pub(crate) struct Message {
+    /// The gate that judged it.
     pub(crate) gate: Py<Gate>,
+    /// The number of the verdict in its gate.
     pub(crate) ticket: u64,
+    /// What it is: `request`, `notification`, `result`, `error` or `batch`.
     kind: &'static str,
+    /// The method of a request or notification, unescaped.
     method: Option<Py<PyString>>,
+    /// Exactly the bytes that were checked, without CR and LF.
     raw: Py<PyBytes>,
+    /// The ordinal of the line in its stream, from 1.
     sequence: u64,
+    /// Bytes of the line before its LF, a stripped CR counted.
     length: usize,
+    /// The switches without which the line would have been refused.
     loosened: Vec<&'static str>,
+    /// The id; None for notifications, batches, and errors with an unknown id.
     id: Part,
+    /// The params of a request or notification, read once; None where there are none.
     params: Part,
+    /// The result of a response, read once.
     result: Part,
+    /// The error of a response, read once.
     error: Part,
 }
 
@@ -91,11 +104,15 @@ impl Message {
 
 #[pymethods]
 impl Message {
+    /// The id as it was written, quotes included.
     #[getter]
     fn id_raw<'a>(&'a self, py: Python<'a>) -> Option<&'a [u8]> {
         self.id.bytes(py)
     }
 
+    /// The call that a request or notification is, on its way to an effect; None for other messages.
+    ///
+    /// Refused (505) where the line passed only by a switch that isn't `granted` here.
     #[pyo3(signature = (granted = Vec::new()))]
     fn call(slf: Bound<'_, Self>, granted: Vec<String>) -> PyResult<Option<Py<PyAny>>> {
         let py = slf.py();

@@ -14,6 +14,7 @@ use crate::{bad_options, options};
 /// Bytes from which on judging takes longer than giving the lock away and taking it again.
 const MUCH: usize = 16 * 1024;
 
+/// What the two gates of one session remember together.
 #[pyclass(frozen, module = "linegate._linegate")]
 pub(crate) struct Tracker(SharedTracker);
 
@@ -26,13 +27,15 @@ impl Tracker {
         Ok(Self(Arc::new(Mutex::new(tracker.map_err(|bad| bad_options(py, bad))?))))
     }
 
+    /// Answers to cancelled requests, which pass (455).
     #[getter]
     fn late_responses(&self) -> u64 {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).late_responses()
     }
 }
 
-/// The class's own lock keeps a second thread out while one is inside.
+/// The gate in the extension's own words; `linegate.Gate` has it in Python's.
+// The class's own lock keeps a second thread out while one is inside.
 #[pyclass(subclass, module = "linegate._linegate")]
 pub(crate) struct Gate(pub(crate) HeldGate);
 
@@ -44,11 +47,14 @@ impl Gate {
         Ok(Self(held.map_err(|bad| bad_options(given.py(), bad))?))
     }
 
+    /// Takes input, or None: its end. What an event before it could still be used for is over.
     fn take(&mut self, data: Option<PyBackedBytes>) {
         // No input is its end.
         if let Some(data) = data { self.0.feed(Box::new(data)) } else { self.0.end() }
     }
 
+    /// Takes input, or None: its end, and judges all of it in one step: the accepted lines, each with a line feed, and the
+    /// refusals, in order.
     fn judge_all(slf: &Bound<'_, Self>, data: Option<PyBackedBytes>) -> PyResult<(Py<PyBytes>, Vec<Py<PyAny>>)> {
         let (py, mut gate) = (slf.py(), slf.try_borrow_mut()?);
         gate.take(data);
@@ -71,7 +77,7 @@ impl Gate {
         }
     }
 
-    /// Whether the session is over; then lines accepted, blank ones, stripped CRs, replies, and refusals by stage.
+    /// Whether the session is over; lines accepted, blank lines, stripped CRs, replies, and refusals by stage.
     fn counts(&self) -> (bool, u64, u64, u64, u64, [u64; Stage::ALL.len()]) {
         let (it, closed) = self.0.counters();
         (closed, it.accepted, it.blank_lines, it.stripped_crs, it.replies, Stage::ALL.map(|stage| it.refused(stage)))

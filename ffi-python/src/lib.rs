@@ -1,5 +1,6 @@
 //! The extension `linegate._linegate`: the gate as Python classes that nobody can make by hand. It moves bytes and verdicts across
-//! and judges nothing. The stub, `python/linegate/_linegate.pyi`, says what each class and function is for.
+//! and judges nothing. What Python sees has doc comments, which are its docstrings; the
+//! stub, `python/linegate/_linegate.pyi`, says the same for editors.
 
 mod action;
 mod event;
@@ -40,11 +41,13 @@ fn options(given: &Bound<'_, PyAny>) -> PyResult<Options> {
     linegate_host::named_options(&pythonize::depythonize(given)?).map_err(|bad| bad_options(given.py(), bad))
 }
 
+/// Every name that options, verdicts and records have, as `linegate_host::names` has them.
 #[pyfunction]
 fn names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(pythonize::pythonize(py, &linegate_host::names())?)
 }
 
+/// The command `linegate`; gives its exit status. `program` are the words that start this program.
 #[pyfunction]
 fn main(py: Python<'_>, program: Vec<OsString>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| linegate_cli::main(program, arguments))

@@ -29,13 +29,12 @@ class Gate(_linegate.Gate):
     A line is judged when it is iterated to, not before: what the handler of one line does, a refusal of its arguments
     for one, holds for the next. What is left of a chunk waits. One thread at a time may use a gate.
 
-    `strict` raises a `RefusedError` instead of giving a `Refused`.
+    `strict` raises a `RefusedError` instead of giving a `Refused`. The other options are those of `linegate.Options`.
     """
 
-    __slots__ = ("_strict", "is_mcp")
+    __slots__ = {"_strict": None, "is_mcp": "Whether its lines are judged as those of MCP."}
     _strict: bool
     is_mcp: bool
-    """Whether its lines are judged as those of MCP."""
 
     def __new__(
         cls, *, strict: bool = False, tracker: Optional[_linegate.Tracker] = None, **options: Unpack[Options]

@@ -48,12 +48,14 @@ class Message:
     """An accepted line. Its parts are read from exactly the bytes that were checked."""
 
     @property
-    def gate(self) -> Gate: ...
+    def gate(self) -> Gate:
+        """The gate that judged it."""
     @property
     def ticket(self) -> int:
         """The number of the verdict in its gate."""
     @property
-    def kind(self) -> Literal["request", "notification", "result", "error", "batch"]: ...
+    def kind(self) -> Literal["request", "notification", "result", "error", "batch"]:
+        """What it is: `request`, `notification`, `result`, `error` or `batch`."""
     @property
     def method(self) -> Optional[str]:
         """The method of a request or notification, unescaped."""
@@ -94,7 +96,8 @@ class Call:
     """A request or notification on its way to an effect, until its gate judges the next line."""
 
     @property
-    def message(self) -> Message: ...
+    def message(self) -> Message:
+        """The message that asks for it."""
     @property
     def tool(self) -> Optional[str]:
         """The tool that a `tools/call` asks for."""
@@ -118,11 +121,14 @@ class Typed(Generic[_T]):
     """A call whose arguments fit. It may still be denied."""
 
     @property
-    def call(self) -> Call: ...
+    def call(self) -> Call:
+        """The call that they are of."""
     @property
-    def model(self) -> Callable[[Any], _T]: ...
+    def model(self) -> Callable[[Any], _T]:
+        """What its arguments were read as."""
     @property
-    def arguments(self) -> _T: ...
+    def arguments(self) -> _T:
+        """The arguments."""
     def authorize(
         self, policy: Callable[[Call, _T], Union[bool, str, None]], journal: Journal
     ) -> Union[Authorized[_T], Refused]:
@@ -134,7 +140,8 @@ class Authorized(Generic[_T]):
     """An action that may be executed, once, until its gate judges the next line."""
 
     @property
-    def call(self) -> Call: ...
+    def call(self) -> Call:
+        """The call that was allowed."""
     @property
     def model(self) -> Callable[[Any], _T]:
         """What its arguments were read as."""
