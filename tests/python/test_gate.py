@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import re
 import sys
 import threading
 from array import array
@@ -198,6 +199,8 @@ def test_forms_as_text_show_no_payload() -> None:
     typed = call.arguments(dict)
     for shown in (event, refused, gate, call, typed):
         for text in (repr(shown), str(shown)):
+            # An address may spell the word.
+            text = re.sub("at 0x[0-9a-f]+", "", text)
             assert "secret" not in text and "add" not in text
 
 
