@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import json
 import pickle
 import re
 import sys
@@ -386,3 +387,16 @@ def test_modules_of_the_package_are_there_when_they_are_asked_for(run: Run) -> N
     code += "    whole = 'linegate.' + name\n    assert whole not in sys.modules\n"
     code += "    assert getattr(linegate, name).__name__ == whole\n"
     run(code + "assert linegate.host.Server and linegate.aio.Server\nassert not hasattr(linegate, 'hots')\n")
+
+
+def test_versions_may_name_a_draft() -> None:
+    """No version is checked to be a published one: a host may serve what isn't yet."""
+    gate = linegate.Gate(revision="2026-07-28", versions=["DRAFT-1", "2026-07-28"])
+    for version, code in (("DRAFT-1", None), ("2026-07-28", None), ("2025-11-25", 407)):
+        about = {"protocolVersion": version, "clientCapabilities": {}}
+        meta = {f"io.modelcontextprotocol/{name}": value for name, value in about.items()}
+        line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}).encode()
+        (event,) = gate.feed(line + b"\n")
+        assert getattr(event, "code", None) == code
+    assert isinstance(event, linegate.Refused) and event.reply
+    assert json.loads(event.reply)["error"]["data"]["supported"] == ["DRAFT-1", "2026-07-28"]

@@ -48,7 +48,8 @@ class Options(TypedDict, total=False):
     error_id: Literal["by_revision", "null", "absent"]
     """What stands in a reply for an id that could not be read."""
     versions: Iterable[str]
-    """Protocol versions that are served to requests that say theirs (407)."""
+    """Protocol versions that are served to requests that say theirs (407): any words, for a host may serve a draft.
+    Default: all that are published."""
     methods: Iterable[str]
     """Methods of the host's own, beside the revision's (402)."""
     result_types: Iterable[str]
