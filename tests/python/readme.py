@@ -1,4 +1,4 @@
-"""The code of ffi-python/README.md, so that tests run what people read."""
+"""The code and the tables of ffi-python/README.md, so that tests run and check what people read."""
 
 from __future__ import annotations
 
@@ -16,3 +16,9 @@ def block(marker: str) -> str:
     """The one block of Python that has these words in it."""
     (found,) = [block for block in blocks() if marker in block]
     return found
+
+
+def table(head: str) -> list[list[str]]:
+    """The rows of the one table whose first column has this head, each as its cells."""
+    (rows,) = [part for part in TEXT.split("\n\n") if part.startswith(f"| {head} |")]
+    return [row.split("|")[1:-1] for row in rows.splitlines()[2:]]

@@ -121,6 +121,8 @@ import linegate
         if message["method"] == "tools/call":
             sys.stderr.write("called " + message["params"]["name"])
         {print}
+        if "id" not in message:
+            continue
         about = {{"name": "s", "version": "1"}}
         result = {{"protocolVersion": "2025-11-25", "capabilities": {{}}, "serverInfo": about}}
         answer = {{"jsonrpc": "2.0", "id": message["id"], "result": result}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import inspect
 import json
 import re
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 import linegate
 import pytest
 from linegate._options import _WORDS, Options
+from linegate.testing import run_server
 
 from . import readme
 from .conftest import HELLO, Run
@@ -55,9 +57,10 @@ def test_the_action_server(run: Run) -> None:
     assert json.loads(answer)["error"]["code"] == -32601
 
 
-def test_the_action_server_is_typed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("marker", ["def restart", "def test_stdout_is", "def test_malformed_lines_in_one_session"])
+def test_what_needs_no_sdk_is_typed(tmp_path: Path, marker: str) -> None:
     mypy = pytest.importorskip("mypy.api")
-    (tmp_path / "server.py").write_text(readme.block("def restart"))
+    (tmp_path / "server.py").write_text(readme.block(marker))
     out, fault, status = mypy.run(["--strict", "--cache-dir", str(tmp_path), str(tmp_path / "server.py")])
     assert status == 0, out + fault
 
@@ -74,7 +77,7 @@ def test_a_server_is_started(run: Run, tmp_path: Path, which: str) -> None:
 def test_each_block_imports_what_it_uses(block: str) -> None:
     tree = ast.walk(ast.parse(block))
     used: set[str] = set()
-    bound = set(dir(builtins))
+    bound = {*dir(builtins), "__file__"}
     for node in tree:
         if isinstance(node, ast.Name):
             (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
@@ -88,9 +91,23 @@ def test_each_block_imports_what_it_uses(block: str) -> None:
 
 
 def test_the_table_of_options_is_whole() -> None:
-    rows = [line.split("|") for line in readme.TEXT.splitlines() if line.startswith("| `")]
-    said = {name.strip("` "): row[2] for row in rows for name in row[1].split(",")}
+    said = {name.strip("` "): row[1] for row in readme.table("option") for name in row[0].split(",")}
     assert set(said) == set(Options.__annotations__)
     for name in ("sender", "profile", "policy", "batches", "error_id"):
         assert set(re.findall(r'`"(.+?)"`', said[name])) == set(_WORDS[name]), name
     assert all(f"{field}=" in said["limits"] for field in linegate.Limits._fields)
+
+
+def test_the_table_of_run_server_is_whole() -> None:
+    said = {row[0].strip("` "): row[2].strip() for row in readme.table("parameter")}
+    there = inspect.signature(run_server).parameters
+    assert set(said) == set(there)
+    assert {name: float(value) for name, value in said.items() if value.isdigit()} == {
+        name: it.default for name, it in there.items() if isinstance(it.default, float)
+    }
+
+
+def test_the_list_of_policies_is_whole() -> None:
+    said = dict(re.findall(r'^- `"(\w+)"`(, the default)?', readme.TEXT, re.MULTILINE))
+    assert set(said) == set(linegate.Policy)
+    assert [name for name in said if said[name]] == ["close_malformed"]

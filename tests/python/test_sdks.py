@@ -68,14 +68,75 @@ def sdks(tmp_path_factory: pytest.TempPathFactory) -> Sdks:
     return Sdks(tmp_path_factory.mktemp("sdks"))
 
 
+# The servers of the README, known by what each alone has in it.
+GATED, ALL_LINES = "with linegate.install():\n        app", "class Calls(Middleware)"
+EARLY = "linegate.install().stay()"
+INSTALL = {
+    GATED: "linegate.install()",
+    ALL_LINES: 'linegate.install(policy=os.environ.get("GATE_POLICY", "close_malformed"))',
+}
+
+
 def test_the_server_of_the_readme(sdks: Sdks, tmp_path: Path) -> None:
-    (tmp_path / "server.py").write_text(readme.block("app.run(show_banner=False)"))
+    (tmp_path / "server.py").write_text(readme.block(GATED))
     arguments = {"name": "add", "arguments": {"a": 2, "b": 3}}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
     command = [sdks.python("fastmcp"), "server.py"]
     done = run_server(command, [HELLO, INITIALIZED, call], cwd=tmp_path, env=sdks.environment, patience=PATIENCE)
     assert_protocol_stdout(done)
     assert done.messages()[1]["result"]["structuredContent"] == {"result": 5}
+    # Its banner is there, and needs no option.
+    assert "FastMCP" in done.stderr.decode()
+
+
+@pytest.mark.parametrize(("marker", "is_clean"), [(EARLY, True), (GATED, False)], ids=["early", "late"])
+def test_what_imports_print(sdks: Sdks, tmp_path: Path, marker: str, is_clean: bool) -> None:
+    (tmp_path / "noisy.py").write_text("print('noise', flush=True)")
+    text = readme.block(marker).replace("from fastmcp import FastMCP\n", "from fastmcp import FastMCP\nimport noisy\n")
+    (tmp_path / "server.py").write_text(text)
+    command = [sdks.python("fastmcp"), "server.py"]
+    done = run_server(command, [HELLO], cwd=tmp_path, env=sdks.environment, patience=PATIENCE)
+    assert done.stdout.startswith(b"noise") is not is_clean and len(done.stdout.splitlines()) == 2 - is_clean
+    # Who imports it is not gated.
+    code = "import server, sys; print(sys.stdout)"
+    done = run_server([sdks.python("fastmcp"), "-c", code], [], cwd=tmp_path, env=sdks.environment)
+    assert b"TextIOWrapper" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("server", "tests", "changed", "failed"),
+    [
+        (GATED, "def test_stdout_is", {}, {}),
+        (GATED, "def test_stdout_is", {INSTALL[GATED]: "nullcontext()"}, {"no_effect[nan]": 1}),
+        (ALL_LINES, "def test_malformed_lines_in_one", {}, {}),
+        (ALL_LINES, "def test_malformed_lines_in_one", {INSTALL[ALL_LINES]: "nullcontext()"}, {"nan": 1}),
+        # What says that the session went on: a policy that ends it, a server that tells of no call.
+        (ALL_LINES, "def test_malformed_lines_in_one", {"GATE_POLICY": "ANOTHER"}, {"(answer,) = ": 1}),
+        (ALL_LINES, "def test_malformed_lines_in_one", {"app.add_middleware(Calls())": ""}, {"called add": 1}),
+    ],
+    ids=["each", "each, bare", "all", "all, bare", "all, another policy", "all, nothing told"],
+)
+def test_the_tests_of_the_readme(
+    sdks: Sdks, tmp_path: Path, server: str, tests: str, changed: dict[str, str], failed: dict[str, int]
+) -> None:
+    """The two files side by side, as people copy them, run by pytest; and with something wrong in the server."""
+    text = readme.block(server)
+    for old, new in changed.items():
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "server.py").write_text("from contextlib import nullcontext\n" + text)
+    python = repr(sdks.python("fastmcp"))
+    assert readme.block(tests).count("sys.executable") == 1
+    (tmp_path / "test_it.py").write_text(readme.block(tests).replace("sys.executable", python))
+    # Not all lines of the one that starts a server for each.
+    some = "stdout or one_session or nan or html"
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-k", some, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, env=sdks.environment, timeout=SECONDS, cwd="/")
+    count = sum(failed.values())
+    assert done.returncode == bool(count), done.stdout
+    passed = (3 if server == GATED else 1) - count
+    assert (f"{count} failed" in done.stdout) == bool(count) and (f"{passed} passed" in done.stdout) == bool(passed)
+    assert all(what in done.stdout for what in failed)
 
 
 def session(*calls: bytes) -> bytes:

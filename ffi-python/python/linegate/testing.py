@@ -209,7 +209,7 @@ def run_server(
 
     Its input ends when each valid request has been answered, or after `patience` seconds: many servers drop what they
     are doing at the end of input. One that still runs after `timeout` seconds is killed, and `TimeoutError` raised,
-    with its stderr.
+    with its stderr. `env` is its whole environment, `cwd` its folder, both as of `subprocess`.
     """
     if isinstance(command, (str, bytes)) or not isinstance(command, Sequence):
         raise TypeError(f"command is a list of words, [sys.executable, 'server.py'] for one, not {an(command)}")
