@@ -8,7 +8,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use linegate::action::{Denial, Misfit, Refusable, Target, Wrong};
-use linegate::{BadOptions, Code, Counters, Cursor, Event, Gate, Message, Options, Refusal, Slot, Switches, Tracker};
+use linegate::{
+    BadOptions, Code, Counters, Cursor, Event, Gate, Kind, Message, Options, Refusal, Slot, Switches, Tracker,
+};
+use memchr::memchr;
 
 use crate::HeapStorage;
 use crate::facts::{CallFacts, RefusedLine, arguments_of, walk};
@@ -51,6 +54,8 @@ pub struct HeldGate {
     at_start: bool,
     verdicts: u64,
     stage: Stage,
+    /// Whether the last message is a request or notification.
+    asks: bool,
 }
 
 impl HeldGate {
@@ -69,6 +74,7 @@ impl HeldGate {
             at_start: true,
             verdicts: 0,
             stage: Stage::Over,
+            asks: false,
         })
     }
 
@@ -107,8 +113,9 @@ impl HeldGate {
         self.queue.is_empty() && (!self.ended || self.gate.is_closed())
     }
 
-    /// Judges up to one verdict, or a line's first byte: that is fed by itself to have the line `gathered` in the storage, where
-    /// the gate finds it again.
+    /// Judges up to one verdict, or a part of a line. To have each line `gathered` in the storage, where the gate finds it again, its
+    /// first byte is fed by itself, and no piece holds the start of a line behind the end of another: behind one that is skipped the
+    /// gate reads on.
     #[inline]
     fn step(&mut self, gathered: bool) -> Event<'_> {
         let Self { gate, tracker, queue, judged, at_start, .. } = self;
@@ -116,19 +123,26 @@ impl HeldGate {
         let mut rest = (**chunk).as_ref().get(*judged..).unwrap_or_default();
         if gathered && *at_start {
             if let Some(behind) = rest.strip_prefix(b"{") {
-                // No verdict can come of that.
+                // No verdict can come of that. A line that begins so is never skipped.
                 *judged += gate.feed(b"{").consumed;
+                *at_start = false;
                 rest = behind;
             } else {
                 rest = rest.get(..1).unwrap_or_default();
             }
+        } else if gathered {
+            rest = memchr(b'\n', rest).and_then(|end| rest.get(..=end)).unwrap_or(rest);
         }
         let fed = match tracker {
             Some(tracker) => gate.feed_with(rest, &mut tracker.lock().unwrap_or_else(PoisonError::into_inner)),
             None => gate.feed(rest),
         };
+        // What the last byte was says where the input stands, not what came of it: the rest of a line that was refused early, and a
+        // line that is skipped, come to nothing.
+        if let Some(last) = rest.get(..fed.consumed).unwrap_or(rest).last() {
+            *at_start = *last == b'\n';
+        }
         *judged += fed.consumed;
-        *at_start = !matches!(fed.event, Event::NeedMore);
         fed.event
     }
 
@@ -143,7 +157,9 @@ impl HeldGate {
         loop {
             match self.step(true) {
                 Event::Message(message) => {
+                    let asks = matches!(message.kind(), Kind::Request | Kind::Notification);
                     let found = look(&message, ticket);
+                    self.asks = asks;
                     self.stage = Stage::Message;
                     return Some(Ok(found));
                 }
@@ -201,11 +217,15 @@ impl HeldGate {
     /// Makes the message a call, as of [`Gate::refusable`]; nothing where it isn't one.
     ///
     /// # Errors
-    /// 904 where the verdict isn't the last, 504 where it is a call already. Inside, 505.
+    /// 904 where the verdict isn't the last, 504 where it is a call already, 999 where the gate has lost the line of a request, which
+    /// must not look as if it asked for nothing. Inside, 505.
     pub fn call(&mut self, ticket: u64, granted: Switches) -> Asked<Option<CallFacts>> {
         self.advance(ticket, Stage::Message, Stage::Over)?;
-        let Self { gate, tracker, stage, .. } = self;
+        let Self { gate, tracker, stage, asks, .. } = self;
         let Some(call) = gate.refusable() else {
+            if *asks {
+                return Err(Code::Internal);
+            }
             *stage = Stage::Message;
             return Ok(Ok(None));
         };

@@ -26,11 +26,10 @@ def gate_events(vector: dict[str, Any]) -> list[dict[str, Any]]:
     options = Options.of(vector["options"])
     if vector["options"].get("policy") != "close_all":
         return [event.as_vector() for event in judge(b"".join(lines), options).events]
-    outcomes = iter(vector["actions"])
     for count in range(1, len(lines) + 1):
         events = [event.as_vector() for event in judge(b"".join(lines[:count]), options).events]
-        refused = "accept" in events[-1] and "refuse" in next(outcomes)
-        if refused:
+        accepted = sum("accept" in event for event in events)
+        if any("refuse" in outcome for outcome in vector["actions"][:accepted]):
             return events + [CLOSED] * (count < len(lines))
     return events
 

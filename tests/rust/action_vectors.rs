@@ -166,6 +166,12 @@ fn switch(name: &str) -> linegate::Switch {
         .unwrap_or_else(|| panic!("no switch {name}"))
 }
 
+/// The line of the stream that this place is in.
+fn line_at(stream: &[u8], place: usize) -> &[u8] {
+    let start = stream[..place].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    stream[start..].split(|byte| *byte == b'\n').next().unwrap()
+}
+
 /// The gate's events and the outcomes of what it accepted.
 fn walk(row: &Value, pieces: &[&[u8]]) -> (Vec<Value>, Vec<Value>) {
     let options = vectors::options(&row["options"]);
@@ -177,12 +183,14 @@ fn walk(row: &Value, pieces: &[&[u8]]) -> (Vec<Value>, Vec<Value>) {
     let mut actions = actions.with_granted(granted);
     let (mut events, mut outcomes) = (Vec::new(), Vec::new());
     let (mut room, mut out) = ([0; 1024], [0; REPLY_LEN]);
+    let (stream, mut consumed) = (pieces.concat(), 0);
     // Nothing that is fed to a closed gate is left of the line that closed it: its line feed ended it.
     for piece in pieces {
         let mut rest = *piece;
         while !rest.is_empty() {
             let fed = gate.feed(rest);
             rest = &rest[fed.consumed..];
+            consumed += fed.consumed;
             match fed.event {
                 Event::NeedMore => {}
                 Event::Closed => {
@@ -191,9 +199,13 @@ fn walk(row: &Value, pieces: &[&[u8]]) -> (Vec<Value>, Vec<Value>) {
                     }
                 }
                 Event::Refused(refusal) => {
+                    let length = if vectors::is_early(&refusal) {
+                        line_at(&stream, consumed).len()
+                    } else {
+                        refusal.frame_len()
+                    };
                     let mut event = json!({
-                        "refuse": refusal.code().number(), "at": refusal.at(), "length": refusal.frame_len(),
-                        "rpc_code": refusal.rpc_code(),
+                        "refuse": refusal.code().number(), "at": refusal.at(), "length": length, "rpc_code": refusal.rpc_code(),
                     });
                     if let Some(id) = refusal.id() {
                         event["id"] = json!(std::str::from_utf8(id).unwrap());

@@ -12,45 +12,65 @@ use linegate::{Code, Direction, Event, Gate, Slot, Switches, Tracker};
 use linegate_host::{HeapStorage, HeldGate, RefusedLine, Stage, named_options};
 use serde_json::json;
 
-/// What a verdict is, without what it lends: the number of its line, and the code of a refusal.
-type Said = (u64, Option<Code>);
+/// What a verdict is, without what it lends: the number of its line, and of a message whether it asks for something, of a refusal
+/// its code.
+type Said = (u64, Result<bool, Code>);
 
 fn held(gate: &mut HeldGate) -> Vec<Said> {
     let mut said = Vec::new();
-    while let Some(verdict) = gate.judge(|message, _| message.sequence()) {
+    while let Some(verdict) = gate.judge(|message, ticket| (message.sequence(), ticket)) {
         said.push(match verdict {
-            Ok(sequence) => (sequence, None),
-            Err(refused) => (refused.record.sequence, Some(refused.record.code)),
+            Ok((sequence, ticket)) => (sequence, Ok(gate.call(ticket, all()).unwrap().unwrap().is_some())),
+            Err(refused) => (refused.record.sequence, Err(refused.record.code)),
         });
     }
     said
 }
 
+/// What a plain gate says that is given single bytes, so that each line is gathered in its storage.
+fn plain(gate: &mut Gate<HeapStorage>, stream: &[u8]) -> Vec<Said> {
+    let mut said = Vec::new();
+    for mut rest in stream.chunks(1) {
+        while !rest.is_empty() {
+            let fed = gate.feed(rest);
+            rest = &rest[fed.consumed..];
+            let sequence = match fed.event {
+                Event::Message(message) => message.sequence(),
+                Event::Refused(refusal) => {
+                    said.push((refusal.sequence(), Err(refusal.code())));
+                    continue;
+                }
+                _ => continue,
+            };
+            said.push((sequence, Ok(gate.refusable().is_some())));
+        }
+    }
+    if let Event::Refused(refusal) = gate.finish() {
+        said.push((refusal.sequence(), Err(refusal.code())));
+    }
+    said
+}
+
+/// Every switch.
+fn all() -> Switches {
+    linegate::Switch::ALL.iter().copied().fold(Switches::NONE, Switches::with)
+}
+
 #[test]
 fn every_vector_is_judged_as_by_a_plain_gate() {
     for vector in vectors::all() {
-        let mut plain = Gate::new(vector.options.clone(), HeapStorage::new()).unwrap();
-        let (mut want, mut rest) = (Vec::new(), &vector.stream[..]);
-        while !rest.is_empty() {
-            let fed = plain.feed(rest);
-            match fed.event {
-                Event::Message(message) => want.push((message.sequence(), None)),
-                Event::Refused(refusal) => want.push((refusal.sequence(), Some(refusal.code()))),
-                _ => {}
-            }
-            rest = &rest[fed.consumed..];
-        }
-        if let Event::Refused(refusal) = plain.finish() {
-            want.push((refusal.sequence(), Some(refusal.code())));
-        }
-        for size in [vector.stream.len().max(1), 7] {
+        let mut gate = Gate::new(vector.options.clone(), HeapStorage::new()).unwrap();
+        let (want, counters) = (plain(&mut gate, &vector.stream), *gate.counters());
+        // Long streams in pieces of one byte take long and show nothing more.
+        let least = if vector.stream.len() > 0x1_0000 { 7 } else { 1 };
+        for size in [vector.stream.len().max(1), 7, least] {
             let mut gate = HeldGate::new(vector.options.clone(), None).unwrap();
             for piece in vector.stream.chunks(size) {
                 gate.feed(Box::new(piece.to_vec()));
             }
             gate.end();
             assert_eq!(held(&mut gate), want, "{}", vector.name);
-            assert_eq!(gate.counters(), (*plain.counters(), true), "{}", vector.name);
+            assert_eq!(gate.counters(), (counters, true), "{}", vector.name);
         }
     }
 }
@@ -128,8 +148,7 @@ fn a_line_that_begins_with_space_is_a_call_all_the_same() {
     gate.feed(Box::new(format!(" {CALL}{CALL}").into_bytes()));
     for _ in 0..2 {
         let ticket = next(&mut gate).unwrap();
-        let granted = linegate::Switch::ALL.iter().copied().fold(Switches::NONE, Switches::with);
-        assert!(gate.call(ticket, granted).unwrap().unwrap().is_some());
+        assert!(gate.call(ticket, all()).unwrap().unwrap().is_some());
     }
 }
 
@@ -224,5 +243,55 @@ fn a_call_that_is_refused_waits_no_longer() {
         };
         assert!(refused.reply.is_some(), "{round}");
         assert_eq!(waiting(), 1, "{round}: {:?}", refused.record.code);
+    }
+}
+
+/// Lines that come to nothing before their end, or to nothing at all, and lines that end as others do.
+const BEFORE: [&[u8]; 12] = [
+    b"x\n",
+    b"xyz\n",
+    b"\0\n",
+    b"\r50%\n",
+    b"\xef\xbb\xbf\n",
+    b"\xef\xbb\xbf{}\n",
+    b"\n",
+    b"\n\r\n\n",
+    b"\r\n",
+    b" \n",
+    b"{\n",
+    b"[]\n",
+];
+
+#[test]
+fn whatever_stands_before_a_call_it_is_one() {
+    let options = json!({"policy": "continue", "allow": ["blank_lines"], "max_frame": 200});
+    let long = [&b"{"[..], &[b' '; 300], b"\n"].concat();
+    for before in BEFORE.into_iter().chain([&long[..]]) {
+        let stream = [before, before, CALL.as_bytes(), before, CALL.as_bytes()].concat();
+        for cut in 0..=stream.len() {
+            let mut gate = HeldGate::new(named_options(&options).unwrap(), None).unwrap();
+            gate.feed(Box::new(stream[..cut].to_vec()));
+            let mut calls = held(&mut gate);
+            gate.feed(Box::new(stream[cut..].to_vec()));
+            calls.extend(held(&mut gate));
+            calls.retain(|(_, said)| said.is_ok());
+            let said: Vec<_> = calls.iter().map(|(_, said)| *said).collect();
+            assert_eq!(said, [Ok(true), Ok(true)], "{:?} cut at {cut}", String::from_utf8_lossy(&stream));
+        }
+    }
+}
+
+#[test]
+fn filtered_lines_take_nothing_from_the_calls_behind_them() {
+    let options = json!({"policy": "continue", "allow": ["blank_lines"]});
+    for before in BEFORE {
+        let mut gate = HeldGate::new(named_options(&options).unwrap(), None).unwrap();
+        for cut in 0..=before.len() {
+            gate.feed(Box::new(before[..cut].to_vec()));
+            gate.filter();
+            gate.feed(Box::new([&before[cut..], CALL.as_bytes()].concat()));
+            let calls: Vec<_> = held(&mut gate).into_iter().filter(|(_, said)| said.is_ok()).collect();
+            assert!(matches!(calls[..], [(_, Ok(true))]), "{before:?} cut at {cut}");
+        }
     }
 }

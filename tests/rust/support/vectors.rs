@@ -184,7 +184,7 @@ pub fn drive<'p, S: Storage>(
 }
 
 /// Whether the line was refused before its end.
-fn is_early(refusal: &Refusal<'_>) -> bool {
+pub fn is_early(refusal: &Refusal<'_>) -> bool {
     match refusal.code() {
         Code::FrameTooLong | Code::Bom => true,
         Code::NulByte | Code::BareCr | Code::UnexpectedByte => refusal.at() == 0,
