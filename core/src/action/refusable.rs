@@ -23,7 +23,8 @@ pub struct Refusable<'a> {
 impl<S: Storage> Gate<S> {
     /// The call that the last feed accepted, for a host in another language, which can't hold the message: it can be read and
     /// refused, and nothing else. `None` once it was refused, where the message asks for nothing (a response, a batch), and
-    /// where its line lay whole in the input: feed the first byte of a line by itself to have it gathered in the storage.
+    /// where its line lay whole in the input. To have each line gathered in the storage, feed its first byte by itself, and nothing
+    /// that holds the start of a line behind the end of another: behind a blank line that is skipped the gate reads on.
     pub fn refusable(&mut self) -> Option<Refusable<'_>> {
         Refusable::of(self.last_message()?)
     }
