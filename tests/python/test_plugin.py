@@ -8,7 +8,15 @@ from typing import Any
 
 import linegate
 import pytest
-from linegate.testing import Completed, Malformed, Recorder, assert_protocol_stdout, malformed_lines, run_server
+from linegate.testing import (
+    Completed,
+    Malformed,
+    Recorder,
+    assert_no_effect,
+    assert_protocol_stdout,
+    malformed_lines,
+    run_server,
+)
 
 from . import readme
 
@@ -82,6 +90,59 @@ def test_a_failure_shows_all_that_is_needed() -> None:
     assert "command: my-server --stdio 'a b'" in text and "status: 3" in text and "stderr:\nwarned" in text
 
 
+def test_no_effect_passes() -> None:
+    lines = malformed_lines()
+    done = Completed(["my-server"], OK, b"linegate: refused line 3 of the client\n", 0)
+    assert_no_effect(done, lines)
+    assert_no_effect(done, lines[0])
+
+
+def test_each_effect_is_shown() -> None:
+    lines = malformed_lines()
+    nan, twice, batch = (line for line in lines if line.name in ("nan", "batch", "method_twice"))
+    out = OK + b'{"jsonrpc":"2.0","id":1,"result":{"no tool":"' + nan.action.encode() + b'"}}\n'
+    done = Completed(["my-server", "a b"], out, f"start\n\ncalled {nan.action}, {twice.action}\n".encode(), 3)
+    with pytest.raises(AssertionError) as raised:
+        assert_no_effect(done, lines)
+    said = str(raised.value).split("\n")
+    # The order is that of the lines.
+    assert said[0].startswith(f"the server took 2 of {len(lines)} malformed lines")
+    assert said[1:6] == [
+        "  nan: 202 unexpected_byte, in line 2 of stdout and line 3 of stderr",
+        "  method_twice: 209 duplicate_key, in line 3 of stderr",
+        "command: my-server 'a b'",
+        "status: 3",
+        "stderr:",
+    ]
+    assert_no_effect(done, batch)
+
+
+@pytest.mark.parametrize("out", [b"", b"Listening\n", b"{}\n"])
+def test_a_server_that_says_nothing_is_no_proof(out: bytes) -> None:
+    done = Completed(["my-server"], out, b"ImportError\n", 1)
+    with pytest.raises(AssertionError, match=r"(?s)no message.*my-server.*status: 1.*ImportError"):
+        assert_no_effect(done, malformed_lines())
+
+
+@pytest.mark.parametrize(
+    ("run", "lines", "error", "text"),
+    [
+        (Completed([], OK, b"", 0), [], ValueError, "no line"),
+        (Completed([], OK, b"", 0), [b"{}"], TypeError, "one of malformed_lines.*, not a bytes"),
+        (OK, malformed_lines(), TypeError, "that run_server gave"),
+    ],
+)
+def test_no_effect_of_what_is_none(run: Any, lines: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        assert_no_effect(run, lines)
+
+
+def test_no_action_is_part_of_another() -> None:
+    # `assert_no_effect` would take one for the other.
+    actions = [line.action for line in malformed_lines()]
+    assert [(one, two) for one in actions for two in actions if one != two and one in two] == []
+
+
 def test_run_server(tmp_path: Path) -> None:
     server = 'import sys\nfor line in sys.stdin: print(\'{"jsonrpc":"2.0","id":1,"result":{}}\', flush=True)\n'
     done = run_server([sys.executable, "-c", server + "sys.stderr.write('bye'); sys.exit(4)"], [PING], cwd=tmp_path)
@@ -125,6 +186,8 @@ import linegate
             continue
         about = {{"name": "s", "version": "1"}}
         result = {{"protocolVersion": "2025-11-25", "capabilities": {{}}, "serverInfo": about}}
+        if message["method"] != "initialize":
+            result = {{"content": []}}
         answer = {{"jsonrpc": "2.0", "id": message["id"], "result": result}}
         sys.stdout.buffer.write(json.dumps(answer).encode() + b"\\n")
         sys.stdout.buffer.flush()

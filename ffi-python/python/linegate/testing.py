@@ -1,5 +1,5 @@
 """For the tests of a server: lines that must have no effect, a recorder in the place of what acts, a run of the
-server's command, and a check of its standard output. With pytest, `linegate.pytest_plugin` has fixtures of these;
+server's command, and checks of what it wrote. With pytest, `linegate.pytest_plugin` has fixtures of these;
 nothing here needs pytest."""
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 from linegate._errors import an
 from linegate._gate import Gate
 from linegate._linegate import Message
+from linegate._names import Code
 from linegate._refused import Refused
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "Malformed",
     "Recorded",
     "Recorder",
+    "assert_no_effect",
     "assert_protocol_stdout",
     "malformed_lines",
     "run_server",
@@ -283,6 +285,7 @@ def assert_protocol_stdout(
     `data` is the output, or a whole run of `run_server`, whose command and stderr are then shown too. Output without
     any message fails, for such a server said nothing at all, unless `allow_empty`.
     """
+    __tracebackhide__ = True
     if not isinstance(data, (bytes, Completed)):
         raise TypeError(f"what is asserted is bytes, or a run that run_server gave, not {an(data)}")
     stdout = data if isinstance(data, bytes) else data.stdout
@@ -296,6 +299,40 @@ def assert_protocol_stdout(
         raise AssertionError("standard output is not the protocol's alone:\n" + _faults(stdout, faults) + _run(data))
     if not gate.counters.accepted and not allow_empty:
         raise AssertionError("standard output is empty: not one message" + _run(data))
+
+
+def assert_no_effect(run: Completed, lines: Union[Malformed, Iterable[Malformed]]) -> None:
+    """Asserts that a server took none of these lines, one or many, that a run of `run_server` sent it.
+
+    A line counts as taken if the name of the tool that it asks for stands in what the server wrote, on standard output
+    or standard error. So a server that gives back, or logs, a line that it refused fails too. A run whose standard
+    output has no message fails, for a server that didn't start takes no line either.
+    """
+    __tracebackhide__ = True
+    if not isinstance(run, Completed):
+        raise TypeError(f"what is asserted is a run that run_server gave, not {an(run)}")
+    sent = [lines] if isinstance(lines, Malformed) else list(lines)
+    for line in sent:
+        if not isinstance(line, Malformed):
+            raise TypeError(f"a line is one of malformed_lines(), not {an(line)}")
+    if not sent:
+        raise ValueError("there is no line to assert of")
+    if not _messages(run.stdout, sender="server", policy="continue", profile="rfc8259"):
+        raise AssertionError("nothing can be said of the lines: standard output has no message" + _run(run))
+    taken = [
+        f"\n  {line.name}: {line.code} {Code(line.code).rule}, in {where}"
+        for line in sent
+        if (where := _where(run, line.action.encode()))
+    ]
+    if taken:
+        text = f"the server took {len(taken)} of {len(sent)} malformed lines: it wrote the names of their tools"
+        raise AssertionError(text + "".join(taken) + _run(run))
+
+
+def _where(run: Completed, action: bytes) -> str:
+    """Where the server wrote it."""
+    wrote = [(name, text.find(action), text) for name, text in (("stdout", run.stdout), ("stderr", run.stderr))]
+    return " and ".join(f"line {text.count(10, 0, at) + 1} of {name}" for name, at, text in wrote if at >= 0)
 
 
 def _faults(stdout: bytes, faults: list[Refused]) -> str:
