@@ -75,6 +75,21 @@ INSTALL = {
     GATED: "linegate.install()",
     ALL_LINES: 'linegate.install(policy=os.environ.get("GATE_POLICY", "close_malformed"))',
 }
+# Calls of one's own before the one that is there: one that is answered last, and one that is answered first.
+MORE_CALLS = {
+    "@app.tool\n": "@app.tool\ndef slow() -> None:\n    __import__('time').sleep(1)\n\n\n@app.tool\n",
+    "CALLS = [\n": """CALLS = [
+    {"jsonrpc": "2.0", "id": "slow", "method": "tools/call", "params": {"name": "slow", "arguments": {}}},
+    {"jsonrpc": "2.0", "id": "ping", "method": "ping"},
+""",
+}
+# The server of all lines, gated in its first lines.
+STAY = f"{INSTALL[ALL_LINES]}.stay()"
+ALL_EARLY = {
+    "import os\n": f'if __name__ == "__main__":\n    import os\n\n    import linegate\n\n    {STAY}\n\n',
+    "import linegate\nfrom": "from",
+    f"with {INSTALL[ALL_LINES]}:\n        app": "app",
+}
 
 
 def test_the_server_of_the_readme(sdks: Sdks, tmp_path: Path) -> None:
@@ -111,26 +126,44 @@ def test_who_imports_the_server_is_not_gated(sdks: Sdks, tmp_path: Path) -> None
     [
         (GATED, "def test_stdout_is", {}, {}),
         (GATED, "def test_stdout_is", {INSTALL[GATED]: "nullcontext()"}, {"no_effect[nan]": 1}),
+        (GATED, "def test_stdout_is", MORE_CALLS, {}),
+        (GATED, "def test_stdout_is", {"def add": "def another"}, {"add": 1}),
+        (GATED, "def test_stdout_is", {"app = ": "raise SystemExit(3)  # "}, {"is empty": 1, "has no message": 2}),
         (ALL_LINES, "def test_malformed_lines_in_one", {}, {}),
-        (ALL_LINES, "def test_malformed_lines_in_one", {INSTALL[ALL_LINES]: "nullcontext()"}, {"nan": 1}),
+        (ALL_LINES, "def test_malformed_lines_in_one", ALL_EARLY, {}),
+        (ALL_LINES, "def test_malformed_lines_in_one", {INSTALL[ALL_LINES]: "nullcontext()"}, {"nan: 202": 1}),
         # What says that the session went on: a policy that ends it, a server that tells of no call.
-        (ALL_LINES, "def test_malformed_lines_in_one", {"GATE_POLICY": "ANOTHER"}, {"(answer,) = ": 1}),
+        (ALL_LINES, "def test_malformed_lines_in_one", {"GATE_POLICY": "ANOTHER"}, {"does the server read": 1}),
         (ALL_LINES, "def test_malformed_lines_in_one", {"app.add_middleware(Calls())": ""}, {"called add": 1}),
     ],
-    ids=["each", "each, bare", "all", "all, bare", "all, another policy", "all, nothing told"],
+    ids=[
+        "each",
+        "each, bare",
+        "each, more calls",
+        "each, no such tool",
+        "each, no start",
+        "all",
+        "all, early",
+        "all, bare",
+        "all, another policy",
+        "all, nothing told",
+    ],
 )
 def test_the_tests_of_the_readme(
     sdks: Sdks, tmp_path: Path, server: str, tests: str, changed: dict[str, str], failed: dict[str, int]
 ) -> None:
-    """The two files side by side, as people copy them, run by pytest; and with something wrong in the server."""
-    text = readme.block(server)
+    """The two files side by side, as people copy them, run by pytest; and with something of them changed."""
+    text, test = readme.block(server), readme.block(tests)
     for old, new in changed.items():
-        assert old in text
-        text = text.replace(old, new)
+        if old in text:
+            text = text.replace(old, new)
+        else:
+            assert old in test
+            test = test.replace(old, new)
     (tmp_path / "server.py").write_text("from contextlib import nullcontext\n" + text)
     python = repr(sdks.python("fastmcp"))
-    assert readme.block(tests).count("sys.executable") == 1
-    (tmp_path / "test_it.py").write_text(readme.block(tests).replace("sys.executable", python))
+    assert test.count("sys.executable") == 1
+    (tmp_path / "test_it.py").write_text(test.replace("sys.executable", python))
     # More time than people need, for a machine that does much at once.
     more = f"run_server.__kwdefaults__.update(timeout={SECONDS}, patience={PATIENCE})\n"
     (tmp_path / "conftest.py").write_text("from linegate.testing import run_server\n" + more)
@@ -143,6 +176,10 @@ def test_the_tests_of_the_readme(
     passed = (3 if server == GATED else 1) - count
     assert (f"{count} failed" in done.stdout) == bool(count) and (f"{passed} passed" in done.stdout) == bool(passed)
     assert all(what in done.stdout for what in failed)
+
+
+def test_the_line_for_both_is_the_one_that_is_tried() -> None:
+    assert f"`{STAY}`" in readme.TEXT
 
 
 def session(*calls: bytes) -> bytes:
