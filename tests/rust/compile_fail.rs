@@ -1,4 +1,4 @@
-//! What must not compile: each file of `compile-fail` fails, with the errors that its first line names.
+//! What must not compile: each file of `tests/compile-fail` fails, with the errors that its first line names.
 //!
 //! The messages are recorded beside the files, for the compiler of [`RECORDED`]. Another compiler words them otherwise; there
 //! the codes and the lines of the errors are compared, and nothing else. To record them again, run this test with
@@ -16,7 +16,7 @@ const RECORDED: &str = "rustc 1.95.";
 const COPIES: &str = "LINEGATE_COMPILE_FAIL_COPIES";
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("compile-fail")
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// The cases of a folder, in order.
@@ -54,9 +54,9 @@ fn what_must_not_compile_does_not() {
     let version =
         Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("--version").output().unwrap();
     let tests = trybuild::TestCases::new();
-    tests.pass("compile-fail/pass/*.rs");
+    tests.pass("pass/*.rs");
     if String::from_utf8(version.stdout).unwrap().starts_with(RECORDED) {
-        tests.compile_fail("compile-fail/*.rs");
+        tests.compile_fail("*.rs");
     } else {
         drop(tests);
         compare_codes();
