@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use support::servers::{Server, linegate, names, scenario};
-use support::{Running, eventually, scratch};
+use support::{Running, eventually, linegate_bin, scratch};
 
 /// The scenarios of an ordinary session.
 const PLAIN: [&str; 6] = ["--only", "handshake", "--only", "tool-list", "--only", "eof"];
@@ -111,6 +111,59 @@ fn processes_in_sessions_of_their_own_are_left_behind_too() {
     let ended = ended.replace("7177", "0.1");
     let (document, status) = Server::new(&ended, false, "").check(&["--only", "end/child-left"]);
     assert_eq!((names(&document, "fail"), status), (vec![], 0), "{document:#}");
+}
+
+/// What runs this with `sh`, in which `$LINEGATE` is the command: the shell ends by becoming it, and its children are linegate's then.
+fn by_shell(script: &str, arguments: &[&str]) -> (Value, Option<i32>) {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", &format!("exec 3>&1 >/dev/null 2>&1\n{{ {script}\n}} 3>&-\nexec \"$@\" >&3 3>&-"), "sh"])
+        .arg(linegate_bin());
+    let first = ["check", "--format", "json", "--timeout", "5", "--only", "end/child-left", "--"];
+    let output = command.args(first).args(arguments).output().expect("sh starts");
+    (serde_json::from_slice(&output.stdout).expect("a document"), output.status.code())
+}
+
+/// Whether something runs with this command line, and the end of it where it does.
+#[cfg(target_os = "linux")]
+fn ends(command_line: &str) -> bool {
+    Command::new("pkill").args(["-xf", command_line]).status().is_ok_and(|status| status.success())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn processes_that_the_server_never_started_are_not_its_own_and_live_on() {
+    // A child, and one in a session of its own. Then what a child starts while the check runs, in its own group and in another, and
+    // leaves behind: the server's first start waits for that, and the third until its parent is gone.
+    let place = scratch("place");
+    fs::create_dir(&place).expect("made");
+    let script = format!(
+        "cd {}
+sleep 7181 & setsid sleep 7182 &
+( (until [ -s starts ]; do sleep 0.02; done; sleep 7183 & setsid sleep 7184 & : >ready
+   until [ \"$(wc -c <starts)\" -ge 2 ]; do sleep 0.02; done); : >gone ) &",
+        text_of(&place)
+    );
+    let awaited = "import os, time\nopen('starts', 'a').write('.')\n\
+                   file = 'gone' if os.path.getsize('starts') > 2 else 'ready'\n\
+                   while not os.path.exists(file): time.sleep(0.02)";
+    let server = Server::new(awaited, false, "");
+    let (document, status) = by_shell(&script, &["python3", "-I", text_of(server.path())]);
+    let ended: Vec<_> = (1..=4).map(|last| format!("sleep 718{last}")).filter(|line| !ends(line)).collect();
+    assert_eq!((names(&document, "fail"), status), (vec![], Some(0)), "{document:#}");
+    assert!(ended.is_empty(), "ended by the check: {ended:?}");
+    assert!(place.join("gone").exists());
+    let _ = fs::remove_dir_all(place);
+
+    // What the server leaves is told beside them all the same, and ended.
+    let detached = "import subprocess\nsubprocess.Popen(['sleep', '7185'], start_new_session=True, stdout=2, stdin=subprocess.DEVNULL)";
+    let server = Server::new(detached, false, "");
+    let (document, status) = by_shell("sleep 7186 &", &["python3", "-I", text_of(server.path())]);
+    let (left, stays) = (ends("sleep 7185"), ends("sleep 7186"));
+    assert_eq!((names(&document, "fail"), status), (vec!["end/child-left"], Some(1)), "{document:#}");
+    let what = scenario(&document, "end/child-left")["findings"][0]["what"].as_str().expect("text").to_owned();
+    assert!(what.ends_with("had to be ended: sleep"), "{what}");
+    assert_eq!((left, stays), (false, true));
 }
 
 /// A folder with the strict server in it, and in it folders that have the names of the server's arguments.

@@ -20,6 +20,7 @@ use super::replay::Replay;
 use super::report::{self, Outline};
 use super::scenario::{Scenario, Turn};
 use super::setup::{Action, MARKER, Server, Setup};
+use super::strays::Bystanders;
 use super::{source, text, wire};
 use crate::args::CheckArgs;
 use crate::trouble::Trouble;
@@ -140,6 +141,7 @@ fn setup(args: &CheckArgs, replay: Option<&Replay>, program: Vec<OsString>) -> R
         bare: false,
         idle: args.idle,
         break_env: args.break_env.clone(),
+        bystanders: Bystanders::new(),
     })
 }
 

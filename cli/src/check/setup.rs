@@ -17,6 +17,7 @@ use super::finding::Finding;
 use super::judge::{self, Ends};
 use super::outcome::Outcome;
 use super::past::{Conditions, Launch, Run};
+use super::strays::Bystanders;
 use super::wire::{self, HELLO, INITIALIZED, MODERN, Members, Request};
 use crate::environment;
 
@@ -64,6 +65,8 @@ pub struct Setup {
     pub idle: Duration,
     /// Variables that the server wants, and a value for each that is no good.
     pub break_env: Vec<(String, String)>,
+    /// Processes below this one that are no server's.
+    pub bystanders: Bystanders,
 }
 
 impl Setup {
@@ -73,6 +76,7 @@ impl Setup {
     ///
     /// The command can't be started.
     pub fn start(&self, mut conditions: Conditions) -> io::Result<(Child<'_>, Option<Record>)> {
+        self.bystanders.look();
         if self.bare && !conditions.bare {
             conditions.bare = true;
             conditions.env.splice(0..0, environment::safe_texts());

@@ -15,7 +15,6 @@ use crate::check::child::Child;
 use crate::check::judge::Ends;
 use crate::check::past::{Conditions, Run};
 use crate::check::setup::greet;
-use crate::check::strays;
 use crate::check::wire::{self, AFTER, HELLO, Members, NoResult, Request, TESTED};
 
 pub const SCRIPTS: &[Script] = &[
@@ -170,7 +169,7 @@ fn child_left(play: &mut Play<'_>) -> io::Result<()> {
         let _ = child.answer(AFTER, play.setup.launch.timeout);
     }
     play.finish(child, Ends::ByItself)?;
-    let strays = strays::end(LINGER);
+    let strays = play.setup.bystanders.end_strays(LINGER);
     if !strays.is_empty() {
         play.outcome.notes.clear();
         play.find(
