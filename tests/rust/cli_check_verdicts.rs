@@ -289,6 +289,103 @@ fn a_check_of_nothing_is_no_verdict() {
 }
 
 #[test]
+fn a_tool_that_the_server_does_not_have_is_no_verdict_whatever_was_chosen() {
+    let example = linegate_bin();
+    let example = ["--", text_of(&example), "example-server"];
+    for only in [&["call"][..], &["handshake", "tool-list", "call"], &["malformed/batch"], &["end/in-flight"]] {
+        let options: Vec<_> = only.iter().flat_map(|name| ["--only", name]).collect();
+        let check = |tool: &str, command: &[&str]| {
+            linegate(
+                &[&["check", "--skip", "stdout-clean", "--call", tool, r#"{"text":"x"}"#], &options[..], command]
+                    .concat(),
+                "",
+            )
+        };
+        for command in [&example[..], &[]] {
+            let (slip, right) = (check("ech", command), check("echo", command));
+            assert_eq!((slip.code, right.code), (Some(2), Some(0)), "{only:?}: {}{}", slip.stderr, right.stderr);
+            let told = "there is no tool ech; --call takes echo, add, record";
+            assert!(slip.stderr.contains(told), "{only:?}: {}", slip.stderr);
+        }
+    }
+    // What looks for the tool is no part of the report.
+    let call = ["check", "--format", "json", "--call", "echo", r#"{"text":"x"}"#, "--only", "malformed/batch"];
+    let outcome = linegate(&[&call[..], &example].concat(), "");
+    let document: Value = serde_json::from_slice(&outcome.stdout).expect("a document");
+    assert_eq!(document["scenarios"].as_array().map(Vec::len), Some(1), "{document:#}");
+}
+
+#[test]
+fn a_method_that_the_server_does_not_have_is_no_verdict_either() {
+    for (method, code) in [("no/such", Some(2)), ("ping", Some(0))] {
+        let strict = Server::new("", false, "");
+        let request = ["check", "--only", "malformed/batch", "--request", method, "{}"];
+        let outcome = linegate(&[&request[..], &["--", "python3", "-I", text_of(strict.path())]].concat(), "");
+        assert_eq!(outcome.code, code, "{}", outcome.stderr);
+        assert!(
+            code == Some(0) || outcome.stderr.contains("has no no/such, which --request names"),
+            "{}",
+            outcome.stderr
+        );
+    }
+}
+
+#[test]
+fn the_tools_of_a_server_are_looked_for_where_they_are() {
+    let paged = "PAGES = {None: (['a'], 'two'), 'two': (['b', '\\x1b'], 'three'), 'three': (['c'], None)}\n\
+                 def page(message):\n    names, cursor = PAGES[message.get('params', {}).get('cursor')]\n    \
+                 tools = [{'name': name, 'inputSchema': {'type': 'object'}} for name in names]\n    \
+                 return {'tools': tools, **({'nextCursor': cursor} if cursor else {})}\n";
+    let circle = paged.replace("(['c'], None)", "(['c'], 'two')");
+    let late = "import time\nBEGIN = time.monotonic()\n\
+                def page(message):\n    there = time.monotonic() > BEGIN + 0.5\n    \
+                return {'tools': [{'name': 'c', 'inputSchema': {'type': 'object'}}] if there else []}\n";
+    let none = "def page(message): return {'tools': []}\n";
+    let failed = "{'result': {'content': [], 'isError': True}}";
+    let works = "{'result': {'content': []}}";
+    let unknown = "{'error': {'code': -32602, 'message': 'unknown tool'}}";
+    let broken = "{'error': {'code': -32603, 'message': 'down'}}";
+    for (pages, call, tool, told) in [
+        (paged, failed, "c", None),
+        (paged, failed, "d", Some("there is no tool d; --call takes a, b, \\u{1b}, c")),
+        (paged, unknown, "d", Some("there is no tool d; --call takes a, b, \\u{1b}, c")),
+        // Of a list without an end nobody knows what isn't in it, but for what an unknown tool is answered with.
+        (&circle, failed, "d", None),
+        (&circle, unknown, "d", Some("there is no tool d; --call takes a, b, \\u{1b}, c")),
+        (late, failed, "c", None),
+        (late, failed, "d", Some("there is no tool d; --call takes c")),
+        (none, broken, "d", Some("there is no tool d; the server lists none")),
+        // A tool that isn't listed, and is there.
+        (none, works, "d", None),
+        // No list at all.
+        ("", works, "d", None),
+        ("", broken, "d", None),
+        (
+            "",
+            unknown,
+            "d",
+            Some("there is no tool d: the server has no tools/list, and tools/call brings error -32602: unknown tool"),
+        ),
+    ] {
+        let listed = if pages.is_empty() {
+            ""
+        } else {
+            "if message['method'] == 'tools/list': return {'result': page(message)}"
+        };
+        let code = format!(
+            "{pages}def answer(message, strict=answer):\n    {listed}\n    if message['method'] == 'tools/call': return {call}\n    \
+             return strict(message)"
+        );
+        let server = Server::new(&code, false, "");
+        let arguments = ["check", "--timeout", "5", "--only", "malformed/batch", "--call", tool, "{}"];
+        let outcome = linegate(&[&arguments[..], &["--", "python3", "-I", text_of(server.path())]].concat(), "");
+        let expected = if told.is_some() { 2 } else { 0 };
+        assert_eq!(outcome.code, Some(expected), "{code}: {}", outcome.stderr);
+        assert!(told.is_none_or(|told| outcome.stderr.trim_end().ends_with(told)), "{told:?}: {}", outcome.stderr);
+    }
+}
+
+#[test]
 fn how_long_the_server_is_left_alone_can_be_said() {
     let late = "import threading\nthreading.Timer(0.5, lambda: print('late banner', flush=True)).start()\n\
                 def serve(strict=serve):\n    strict()\n    import os; os._exit(0)";

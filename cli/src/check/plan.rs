@@ -18,7 +18,7 @@ use super::past::Launch;
 use super::recorded;
 use super::replay::Replay;
 use super::report::{self, Outline};
-use super::scenario::{Scenario, Turn};
+use super::scenario::{Named, Scenario, Turn};
 use super::setup::{Action, MARKER, Server, Setup};
 use super::strays::Bystanders;
 use super::{source, text, wire};
@@ -160,6 +160,8 @@ struct Selected {
     scenario: Scenario,
     /// Whether it stands in the report; others run because a selected one needs them.
     reported: bool,
+    /// Whether its stdout is judged with that of the others; not where it only looks up what the user has named.
+    heard: bool,
 }
 
 impl Plan {
@@ -183,12 +185,18 @@ impl Plan {
         let speaks = all.iter().any(|scenario| selected(scenario) && !scenario.is_stdout());
         // stdout alone is judged on the traffic of everything that is not left out.
         let for_stdout = !speaks && all.iter().any(|scenario| selected(scenario) && scenario.is_stdout());
+        let named_request = match (args.call.is_empty(), args.request.is_empty()) {
+            (false, _) => Named::Tool,
+            (true, false) => Named::Request,
+            (true, true) => Named::Nothing,
+        };
         let scenarios: Vec<_> = all
             .into_iter()
             .filter_map(|scenario| {
                 let reported = selected(&scenario);
-                let needed = !args.list && (scenario.is_handshake() || (for_stdout && !skipped(&scenario)));
-                (reported || needed).then_some(Selected { scenario, reported })
+                let heard = reported || scenario.is_handshake() || (for_stdout && !skipped(&scenario));
+                let needed = !args.list && (heard || scenario.looks_up(named_request));
+                (reported || needed).then_some(Selected { scenario, reported, heard })
             })
             .collect();
         if !scenarios.iter().any(|selected| selected.reported) {
@@ -285,7 +293,7 @@ impl Plan {
 
     /// Runs one scenario as often as it is to be: the outcome is that of the first run that failed, or of the first.
     fn run_one(&self, setup: &Setup, at: usize, before: &[&Outcome]) -> Result<Option<Outcome>, String> {
-        let Some(Selected { scenario, reported }) = self.scenarios.get(at) else { return Ok(None) };
+        let Some(Selected { scenario, reported, heard }) = self.scenarios.get(at) else { return Ok(None) };
         let repeat = if scenario.is_stdout() { 1 } else { self.repeat };
         let (mut kept, mut failed): (Option<Outcome>, usize) = (None, 0);
         for _ in 0..repeat {
@@ -307,6 +315,10 @@ impl Plan {
             }
             // Without it nothing else ran, and a check of nothing is not clean.
             let missed = scenario.is_handshake() && setup.settled.get().is_none();
+            if !heard {
+                outcome.runs.clear();
+                outcome.soiled.clear();
+            }
             Outcome { reported: *reported || missed, ..outcome }
         }))
     }
@@ -343,6 +355,9 @@ fn cannot_start(setup: &Setup, error: &io::Error) -> String {
             format!("cannot check {}: {error}", text::command_line(command))
         }
         Server::Command(command) => format!("cannot run {}: {error}", text::command_line(command)),
+        Server::Example(_) if error.kind() == io::ErrorKind::Other => {
+            format!("cannot check the example server: {error}")
+        }
         Server::Example(_) => format!("cannot run the example server: {error}"),
     }
 }

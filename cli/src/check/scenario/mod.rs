@@ -20,6 +20,7 @@ use super::wire::Request;
 
 mod corpus;
 mod end;
+mod lookup;
 mod malformed;
 mod plain;
 mod start;
@@ -44,6 +45,17 @@ enum Kind {
     Corpus(Content),
     /// Nothing of its own: it judges the stdout of all others.
     Stdout,
+}
+
+/// What the user has named as the request under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// Nothing.
+    Nothing,
+    /// A tool, by `--call`.
+    Tool,
+    /// A request, by `--request`.
+    Request,
 }
 
 /// When a scenario runs. Each kind waits for the one before it.
@@ -108,6 +120,15 @@ impl Scenario {
     /// Whether this one starts nothing itself, but judges the stdout of all others.
     pub const fn is_stdout(&self) -> bool {
         matches!(self.kind, Kind::Stdout)
+    }
+
+    /// Whether this one shows that the server has the request under test, where the user has named it.
+    pub fn looks_up(&self, action: Named) -> bool {
+        match action {
+            Named::Nothing => false,
+            Named::Tool => self.name == plain::TOOL_LIST,
+            Named::Request => self.name == plain::CALL,
+        }
     }
 
     /// When it runs.

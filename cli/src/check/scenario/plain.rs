@@ -6,14 +6,14 @@ use std::time::Duration;
 use linegate::Revision;
 use serde_json::{Value, json};
 
-use super::{Play, Script, Turn};
-use crate::check::child::Child;
+use super::{Play, Script, Turn, lookup};
 use crate::check::finding::{Class, Finding};
 use crate::check::judge::Ends;
 use crate::check::outcome::Outcome;
 use crate::check::past::{Conditions, Run};
 use crate::check::setup::{Action, Setup, greet};
-use crate::check::wire::{AFTER, MODERN, Members, NEWEST_LEGACY, NoResult, Request, TESTED};
+use crate::check::wire::{MODERN, Members, NEWEST_LEGACY, NoResult, Request, TESTED};
+use crate::tell::printable;
 
 /// How long a server that did not answer a probe may take to end.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -21,9 +21,13 @@ const SETTLE: Duration = Duration::from_secs(2);
 /// The method that lists the tools.
 pub const LIST: &str = "tools/list";
 
+/// The scenarios' names.
+pub const TOOL_LIST: &str = "tool-list";
+pub const CALL: &str = "call";
+
 pub const SCRIPTS: &[Script] = &[
-    Script::new("tool-list", "The server lists its tools.", tool_list).turn(Turn::First),
-    Script::new("call", "The server answers a valid call, with its effect once.", call).turn(Turn::First),
+    Script::new(TOOL_LIST, "The server lists its tools.", tool_list).turn(Turn::First),
+    Script::new(CALL, "The server answers a valid call, with its effect once.", call).turn(Turn::First),
 ];
 
 /// Settles the revision: the one asked for, or the modern one, or, where that brings no proper answer, the legacy
@@ -69,27 +73,24 @@ fn greet_fresh(
 
 fn tool_list(play: &mut Play<'_>) -> io::Result<()> {
     let mut child = play.plain_start()?;
+    let mut lack = None;
     if play.open(&mut child) {
         child.send(&Request::new(play.revision, LIST, Members::new()).line(TESTED));
-        match child.answer(TESTED, play.setup.launch.timeout) {
-            Ok(result) => match tool_names(&result) {
+        let answer = child.answer(TESTED, play.setup.launch.timeout);
+        match &answer {
+            Ok(result) => match tool_names(result) {
                 Ok(names) => play.note(format!("tools: {}", names.join(", "))),
                 Err(what) => play.outcome.findings.push(Finding::wrong_result(what)),
             },
             Err(NoResult::Error { code: -32601, .. }) => play.note("the server has no tools"),
-            Err(instead) => play.outcome.findings.push(Finding::no_result(LIST, &instead)),
+            Err(instead) => play.outcome.findings.push(Finding::no_result(LIST, instead)),
+        }
+        if let Action::Tool(name, _) = &play.setup.action {
+            lack = lookup::lack(play, &mut child, name, &answer);
         }
     }
-    play.finish(child, Ends::ByItself)
-}
-
-/// The tools that the server lists, where it lists them all and this one is not among them.
-fn unlisted(play: &Play<'_>, child: &mut Child<'_>, name: &str) -> Option<String> {
-    child.send(&Request::new(play.revision, LIST, Members::new()).line(AFTER));
-    let listed = child.answer(AFTER, play.setup.launch.timeout).ok()?;
-    let names = tool_names(&listed).ok()?;
-    let whole = listed.get("nextCursor").is_none();
-    (whole && !names.iter().any(|listed| listed == name)).then(|| names.join(", "))
+    play.finish(child, Ends::ByItself)?;
+    lack.map_or(Ok(()), |lack| Err(io::Error::other(lack)))
 }
 
 fn call(play: &mut Play<'_>) -> io::Result<()> {
@@ -99,9 +100,6 @@ fn call(play: &mut Play<'_>) -> io::Result<()> {
         child.send(&request.line(TESTED));
         match (child.answer(TESTED, play.setup.launch.timeout), &play.setup.action) {
             (Ok(result), Action::Tool(name, _)) if result.get("isError") == Some(&json!(true)) => {
-                if let Some(others) = unlisted(play, &mut child, name) {
-                    return Err(io::Error::other(format!("there is no tool {name}; --call takes {others}")));
-                }
                 play.note(format!("the tool {name} says that it failed"));
             }
             (Ok(_), Action::Tool(name, _)) => play.note(format!("the tool {name} answered")),
@@ -109,6 +107,10 @@ fn call(play: &mut Play<'_>) -> io::Result<()> {
             (Ok(_), Action::Harmless) => {
                 let method = &request.method;
                 play.note(format!("{method} was answered; no tool was called, for want of --call NAME JSON"));
+            }
+            (Err(NoResult::Error { code: -32601, message }), Action::Request(method, _)) => {
+                let told = format!("the server has no {method}, which --request names: error -32601: {message}");
+                return Err(io::Error::other(printable(&told).to_string()));
             }
             (Err(instead), _) => play.outcome.findings.push(Finding::no_result(&request.method, &instead)),
         }
