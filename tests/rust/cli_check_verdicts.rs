@@ -166,6 +166,79 @@ sleep 7181 & setsid sleep 7182 &
     assert_eq!((left, stays), (false, true));
 }
 
+/// Answers a ping with this as its result; `loose` makes it take what is malformed.
+fn answering(result: &str, loose: bool) -> Server {
+    let code = format!(
+        "def reply(message, strict=reply):\n    if message['method'] != 'ping': return strict(message)\n    \
+         sys.stdout.buffer.write(b'{{\"jsonrpc\":\"2.0\",\"id\":' + json.dumps(message['id']).encode() + b',\"result\":{result}}}\\n')\n    \
+         sys.stdout.flush()"
+    );
+    Server::new(&code, loose, "")
+}
+
+#[test]
+fn numbers_that_the_gate_accepts_are_read_by_the_check_too() {
+    let options = ["--revision", "2025-11-25", "--skip", "malformed"];
+    for number in ["1e999", "-1E+400", "1e-999"] {
+        let server = answering(&format!("{{\"n\":{number}}}"), false);
+        let (document, status) = server.check(&options);
+        assert_eq!((names(&document, "fail"), status), (vec![], 0), "{number}: {document:#}");
+    }
+}
+
+#[test]
+fn an_answer_to_a_malformed_line_is_found_whatever_is_in_it() {
+    let only = ["--revision", "2025-11-25", "--class", "effects", "--only", "malformed/duplicate-method"];
+    for value in ["1e999", "NaN", "\"\\xff\"", "2"] {
+        let result = format!("{{\"n\":{value}}}");
+        let (document, status) = answering(&result, true).check(&only);
+        assert_eq!(status, 1, "{value}: {document:#}");
+        let findings = scenario(&document, "malformed/duplicate-method")["findings"].as_array().expect("findings");
+        let told = "the malformed line was answered with a result";
+        assert!(findings.iter().any(|finding| finding["what"] == told), "{value}: {document:#}");
+    }
+    let (document, status) = answering("{\"n\":1e999}", false).check(&only);
+    assert_eq!((names(&document, "fail"), status), (vec![], 0), "{document:#}");
+    // What can't be read is not passed over in silence.
+    for unread in ["{n: 1}", "{\"n\":\"\\\\ud800\"}"] {
+        let (document, _) = answering(unread, true).check(&only);
+        let notes = scenario(&document, "malformed/duplicate-method")["notes"].to_string();
+        assert!(notes.contains("lines of stdout can't be read"), "{document:#}");
+    }
+}
+
+#[test]
+fn an_answer_of_a_recorded_session_counts_whatever_numbers_it_has() {
+    let folder = scratch("corpus");
+    fs::create_dir(&folder).expect("made");
+    let client = r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
+    let session = r#"> {"jsonrpc":"2.0","id":1,"method":"initialize","params":CLIENT}
+< {"jsonrpc":"2.0","id":1,"result":{}}
+> {"jsonrpc":"2.0","method":"notifications/initialized"}
+> {"jsonrpc":"2.0","id":2,"method":"ping"}
+< {"jsonrpc":"2.0","id":2,"result":{"n":1e999}}
+< Ready
+"#
+    .replace("CLIENT", client);
+    fs::write(folder.join("a.session"), session).expect("written");
+    let check = |server: &Server| server.check(&["--only", "corpus", "--corpus", text_of(&folder)]);
+    let (document, status) = check(&answering("{\"n\":-1e999}", false));
+    assert_eq!((names(&document, "fail"), status), (vec![], 0), "{document:#}");
+    let notes = &scenario(&document, "corpus/a")["notes"];
+    assert_eq!(
+        (&notes[0], &notes[1]),
+        (
+            &"line 6 of the file can't be read: nothing is expected for it".into(),
+            &"2 requests were answered as before".into()
+        )
+    );
+    let failing = "def answer(message, strict=answer):\n    if message['method'] == 'ping': return {'error': {'code': 1, 'message': 'no'}}\n    \
+                   return strict(message)";
+    let (document, status) = check(&Server::new(failing, false, ""));
+    assert_eq!((names(&document, "fail"), status), (vec!["corpus/a"], 1), "{document:#}");
+    let _ = fs::remove_dir_all(folder);
+}
+
 /// A folder with the strict server in it, and in it folders that have the names of the server's arguments.
 struct Place(PathBuf, Server);
 

@@ -24,6 +24,7 @@ mod child;
 mod corpus;
 mod finding;
 mod judge;
+mod lenient;
 mod outcome;
 mod past;
 mod plan;

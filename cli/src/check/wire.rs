@@ -6,6 +6,8 @@
 use linegate::Revision;
 use serde_json::{Map, Value, json};
 
+use super::lenient;
+
 /// The ids of the check's own requests: of the first one, of the one behind a malformed line, of the one under test.
 pub const HELLO: &str = "linegate-hello";
 pub const AFTER: &str = "linegate-after";
@@ -125,13 +127,11 @@ pub fn answer_in(message: &Value) -> Option<Answer> {
     Some(Err(NoResult::Error { code, message }))
 }
 
-/// The messages on a stream, those of batches one by one; lines that are none are left out.
+/// The messages on a stream, those of batches one by one; lines that can't be read are left out: no gate takes them.
 pub fn messages(stream: &[u8]) -> impl Iterator<Item = Value> {
-    stream.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).flat_map(|value| {
-        match value {
-            Value::Array(messages) => messages,
-            message => vec![message],
-        }
+    stream.split(|byte| *byte == b'\n').filter_map(lenient::read).flat_map(|value| match value {
+        Value::Array(messages) => messages,
+        message => vec![message],
     })
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Play, malformed};
 use crate::check::judge::Ends;
+use crate::check::lenient;
 use crate::check::past::Conditions;
 use crate::check::recorded::{Content, answer};
 use crate::check::wire;
@@ -28,17 +29,21 @@ fn session(lines: &[(Direction, Vec<u8>)], play: &mut Play<'_>) -> io::Result<()
     let mut child = play.plain_start()?;
     let limit = play.setup.launch.timeout;
     let mut expected: Vec<(Value, Option<i64>)> = Vec::new();
-    for (from, line) in lines {
+    for (index, (from, line)) in lines.iter().enumerate() {
         match from {
             Direction::FromClient => child.send(line),
+            Direction::FromServer if lenient::unread(line) > 0 => {
+                play.note(format!("line {} of the file can't be read: nothing is expected for it", index + 1));
+            }
             Direction::FromServer => {
-                let Ok(message) = serde_json::from_slice::<Value>(line) else { continue };
-                let Some((id, code)) = answer(&message) else { continue };
-                expected.push((id.clone(), code));
-                // What follows was sent by a client that had this answer.
-                child.wait_for(limit, |stdout| {
-                    wire::messages(stdout).any(|message| answer(&message).is_some_and(|(other, _)| other == id))
-                });
+                for message in wire::messages(line) {
+                    let Some((id, code)) = answer(&message) else { continue };
+                    expected.push((id.clone(), code));
+                    // What follows was sent by a client that had this answer.
+                    child.wait_for(limit, |stdout| {
+                        wire::messages(stdout).any(|message| answer(&message).is_some_and(|(other, _)| other == id))
+                    });
+                }
             }
         }
     }

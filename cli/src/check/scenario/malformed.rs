@@ -10,6 +10,7 @@ use super::Play;
 use crate::check::child::Child;
 use crate::check::corpus::{Target, Then, Vector};
 use crate::check::judge::{self, Ends};
+use crate::check::lenient;
 use crate::check::outcome::{Malformed, Session};
 use crate::check::past::Conditions;
 use crate::check::setup::{Record, marker_of};
@@ -52,6 +53,12 @@ pub fn send(
     let recorded = record.map_or_else(|| Ok(Vec::new()), |record| record.read())?;
     if let (Some(run), Some(_)) = (play.last_run(), &play.outcome.malformed) {
         let finding = judge::effects(run, code, marker, &recorded, play.has_canary()?);
+        let unread = lenient::unread(&run.stdout);
+        if finding.is_none() && unread > 0 {
+            play.note(format!(
+                "{unread} lines of stdout can't be read: whether one answers the malformed line is not known"
+            ));
+        }
         play.outcome.findings.extend(finding);
     }
     Ok(())
