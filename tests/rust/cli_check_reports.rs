@@ -396,3 +396,53 @@ fn sources_give_hints_and_no_verdict() {
     assert_eq!(hints.len(), 1, "{hints:?}");
     assert_eq!((&hints[0]["line"], &hints[0]["text"]), (&3.into(), &"print('ready')".into()));
 }
+
+#[test]
+fn a_fault_of_a_message_is_not_told_as_a_print_of_somebody_else() {
+    let writes = |line: &str| {
+        format!(
+            "def reply(message):\n    text = json.dumps({{'jsonrpc': '2.0', 'id': message['id'], **answer(message)}})\n    \
+             sys.stdout.write({line} + '\\n')\n    sys.stdout.flush()"
+        )
+    };
+    let (own, other) = (None, Some("a banner at the start"));
+    for (line, rule, author, fix) in [
+        ("text[:-1] + ', \"took\": 3}'", 312, own, "Leave other members out of the message"),
+        (
+            "text[:-1] + ', \"id\": ' + json.dumps(message['id']) + '}'",
+            209,
+            own,
+            "Give an object of the message each member once",
+        ),
+        ("text.replace('\"jsonrpc\": \"2.0\", ', '')", 303, own, "Give each message the member"),
+        ("text[:-2] + ', \"n\": NaN}}'", 202, own, "Write messages by a JSON library"),
+        ("text + '\\n' + text", 458, own, "Send what the revision has"),
+        ("text + text", 207, own, "End each message with a line feed"),
+        ("'Server ready\\n' + text", 202, other, "Write logs, banners"),
+        ("'Server ready' + text", 202, other, "Write logs, banners"),
+        ("text + 'Server ready'", 207, other, "End each message with a line feed"),
+        ("'{\"status\": \"server ready\"}\\n' + text", 312, other, "Write logs, banners"),
+    ] {
+        let server = Server::new(&writes(line), false, "");
+        let options = ["--revision", "2025-11-25", "--timeout", "1", "--only", "handshake", "--only", "stdout-clean"];
+        let command = ["--", "python3", "-I", server.path().to_str().expect("text")];
+        let run = |format: &str| {
+            let outcome = linegate(&[&["check", "--format", format][..], &options, &command].concat(), "");
+            assert_eq!(outcome.code, Some(1), "{line}");
+            String::from_utf8(outcome.stdout).expect("text")
+        };
+        let document: Value = serde_json::from_str(&run("json")).expect("a document");
+        let found = scenario(&document, "stdout-clean");
+        let fault = &found["fault"];
+        assert_eq!((&fault["code"], fault["author"]["name"].as_str()), (&rule.into(), author), "{line}: {found:#}");
+        assert!(found["findings"][0]["fix"].as_str().is_some_and(|told| told.starts_with(fix)), "{line}: {found:#}");
+
+        let (text, page) = (run("text"), run("html"));
+        let told =
+            [text.contains("written by"), text.contains("Print to stderr"), page.contains("a banner at the start")];
+        assert_eq!(told, [author.is_some(); 3], "{line}: {text}");
+        let last = text.lines().last().expect("a line");
+        assert!(last.starts_with("fix first: "), "{line}: {last}");
+        assert_eq!(last.contains(fix), author.is_none() && last.contains("stdout-clean"), "{line}: {last}");
+    }
+}

@@ -1,6 +1,8 @@
 //! Who probably wrote a bad line: known beginnings and marks of the programs that soil a stdout most often, and what keeps
 //! each of them off it. A guess for people; no verdict depends on it.
 
+use std::ops::Range;
+
 /// Somebody who writes to a stdout that is not theirs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Author {
@@ -28,11 +30,9 @@ enum Mark {
     Is(&'static [u8]),
     /// It begins with a date or a time of day.
     Dated,
-    /// A message stands behind other text.
-    Glued,
 }
 
-use Mark::{Begins, Bytes, Dated, Ends, Glued, Has, Is};
+use Mark::{Begins, Bytes, Dated, Ends, Has, Is};
 
 const fn author(name: &'static str, example: &'static [u8], marks: &'static [Mark], advice: &'static str) -> Author {
     Author { name, advice, example, marks }
@@ -42,18 +42,23 @@ const LOG_TO_STDERR: &str = "Give the logger stderr as its stream, or a file.";
 const PRINT_TO_STDERR: &str =
     "Print to stderr: print(..., file=sys.stderr), console.error, fmt.Fprintln(os.Stderr, ...), eprintln!.";
 
-/// Who is known. The first row that fits is taken: the more special ones stand above.
-#[rustfmt::skip] // A table: an author, a line, its marks, and below them the advice.
-static AUTHORS: &[Author] = &[
-    // Bytes before and behind lines.
+/// Who is known by the bytes around a message, or by whose message it is: they may stand at any line.
+#[rustfmt::skip] // A table, as below.
+static AROUND: &[Author] = &[
     author("a text writer with a byte order mark (PowerShell, .NET)", b"\xEF\xBB\xBF{}\n", &[Bytes(b"\xEF\xBB\xBF")],
         "Write UTF-8 without a byte order mark: new UTF8Encoding(false) in .NET."),
     author("a writer of UTF-16 (PowerShell, .NET)", b"{\0\"\0a\0\"\0:\0", &[Bytes(b"{\0")],
         "Set the output encoding to UTF-8."),
     author("text mode on Windows, which ends CR LF with CR LF once more", b"{}\r\r\n", &[Ends(b"\r\r\n")],
         "Write lines that end with LF alone, and switch stdout to binary."),
-    author("a terminal between the client and the server, such as docker run -t", b"{\"jsonrpc\":\"2.0\",\"id\":\"linegate-hello\",\"method\":\"ping\"}\r\n", &[Has(&["\"linegate-"]), Has(&["\"method\":"])],
+    author("a terminal between the client and the server, such as docker run -t", b"{\"jsonrpc\":\"2.0\",\"id\":\"linegate-hello\",\"method\":\"ping\"}\r\n", &[Has(&["\"id\":\"linegate-"]), Has(&["\"method\":"])],
         "The input comes back: leave -t out (docker run -i, docker exec -i, ssh -T), so that no terminal echoes it."),
+];
+
+/// Who is known by text that is no message. The first row that fits is taken: the more special ones stand above.
+#[rustfmt::skip] // A table: an author, a line, its marks, and below them the advice.
+static AUTHORS: &[Author] = &[
+    // Lines that are parts of messages.
     author("a message with the header of the Language Server Protocol", b"Content-Length: 85\r\n", &[Begins(&["Content-Length:", "Content-Type:"])],
         "Write one message a line, without headers."),
     author("a JSON writer with indentation", b"{\n", &[Is(b"{\n")],
@@ -132,22 +137,127 @@ static AUTHORS: &[Author] = &[
     // Prints.
     author("a web page instead of a message", b"<!DOCTYPE html><html>\n", &[Begins(&["<!DOCTYPE", "<html", "<?xml"])],
         "Look at what a request of the server's own brought: the page was printed, not read."),
-    author("a print without a line feed, glued to a message", b"done{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", &[Glued],
+    author("a printed value of Python", b"{'name': 'x'}\n", &[Begins(&["{'", "['", "None\n", "True\n", "False\n", "b'", "<class '"])],
+        PRINT_TO_STDERR),
+    author("a printed object of JavaScript", b"{ name: 'server' }\n", &[Begins(&["{ "])],
         PRINT_TO_STDERR),
     author("a banner at the start", b"Weather MCP server running on stdio\n", &[Has(&["unning on", "istening on", "tarting", "tarted", "server", "Server", "ready", "Ready", "elcome"])],
         PRINT_TO_STDERR),
-    author("a printed value of Python", b"{'name': 'x'}\n", &[Begins(&["{'", "['", "None\n", "True\n", "False\n", "b'", "<class '"])],
-        PRINT_TO_STDERR),
-    author("a printed value of JavaScript", b"{ name: 'x' }\n", &[Begins(&["{ ", "[ ", "undefined", "[object ", "Map(", "Promise {"])],
+    author("a printed value of JavaScript", b"[ 'x' ]\n", &[Begins(&["[ ", "undefined", "[object ", "Map(", "Promise {"])],
         PRINT_TO_STDERR),
     author("a print for debugging", b"here 1\n", &[Begins(&["DEBUG", "debug", "Debug", "here", "HERE", "test", ">>>", "---", "==="])],
         PRINT_TO_STDERR),
 ];
 
-/// The author of a line, as far as it is known; the line ends with its line feed, if it has one.
+/// Whoever else was in the middle of a line.
+static GLUED: Author = author(
+    "a print without a line feed, glued to a message",
+    b"done{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n",
+    &[],
+    PRINT_TO_STDERR,
+);
+
+/// The author of a line, as far as it is known; the line ends with its line feed, if it has one. A message has none but who wrote it:
+/// for one with other text before or behind it, that text's is looked for.
 pub fn of(line: &[u8]) -> Option<&'static Author> {
+    if let Some(author) = among(AROUND, line) {
+        return Some(author);
+    }
+    let Some(place) = message_in(line) else { return among(AUTHORS, line) };
+    let (before, behind) = (line.get(..place.start).unwrap_or_default(), line.get(place.end..).unwrap_or_default());
+    if !before.trim_ascii().is_empty() {
+        return among(AUTHORS, before).or(Some(&GLUED));
+    }
+    let other = !behind.trim_ascii().is_empty() && message_in(behind).is_none();
+    other.then(|| among(AUTHORS, behind.trim_ascii_start()))?
+}
+
+/// Whether a line begins as a message of JSON-RPC, with whatever fault.
+pub fn is_message(line: &[u8]) -> bool {
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+    message_in(line).is_some_and(|place| line.get(..place.start).unwrap_or_default().trim_ascii().is_empty())
+}
+
+fn among(authors: &'static [Author], line: &[u8]) -> Option<&'static Author> {
     let text = String::from_utf8_lossy(line);
-    AUTHORS.iter().find(|author| author.marks.iter().all(|mark| mark.fits(line, &text)))
+    authors.iter().find(|author| author.marks.iter().all(|mark| mark.fits(line, &text)))
+}
+
+/// Where a message stands in a line; to the end of the line where its own end is not there.
+fn message_in(line: &[u8]) -> Option<Range<usize>> {
+    /// Braces that are tried.
+    const TRIED: usize = 16;
+    let first = line.iter().position(|byte| !byte.is_ascii_whitespace())?;
+    let whole = message_at(line, first);
+    if whole.is_some() {
+        return whole;
+    }
+    // Behind another object only what begins at its end: what is inside it is a part of it.
+    let is_object = line.get(first) == Some(&b'{');
+    let stands_alone = |at: usize| !is_object || line.get(..at).unwrap_or_default().trim_ascii_end().ends_with(b"}");
+    let braces = line.iter().enumerate().filter(|(at, byte)| **byte == b'{' && stands_alone(*at));
+    braces.take(TRIED).find_map(|(at, _)| message_at(line, at))
+}
+
+/// The message that begins there: an object with the members of one, or an array whose first element is. The text may be cut off.
+fn message_at(line: &[u8], from: usize) -> Option<Range<usize>> {
+    const LOGGED: [&[u8]; 4] = [b"level", b"severity", b"levelname", b"lvl"];
+    let (mut at, mut depth, mut names_at, mut end) = (from, 0_usize, 0_usize, line.len());
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    if !line.get(from).is_some_and(|first| b"{[".contains(first)) {
+        return None;
+    }
+    while let Some(byte) = line.get(at) {
+        let next = at + 1;
+        match byte {
+            b'{' if names_at == 0 => {
+                depth += 1;
+                names_at = depth;
+            }
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                if depth < names_at {
+                    // Only the first object's names count.
+                    names_at = usize::MAX;
+                }
+                if depth == 0 {
+                    end = next;
+                    break;
+                }
+            }
+            b'"' => {
+                let len = string_len(line.get(next..).unwrap_or_default());
+                let string = line.get(next..next + len).unwrap_or_default();
+                at = next + len + 1;
+                let behind = line.get(at..).unwrap_or_default().trim_ascii_start();
+                if depth == names_at && behind.first() == Some(&b':') {
+                    names.push(string.to_ascii_lowercase());
+                }
+                continue;
+            }
+            _ if names_at == 0 && !byte.is_ascii_whitespace() => return None,
+            _ => {}
+        }
+        at = next;
+    }
+    let has = |name: &[u8]| names.iter().any(|named| named == name);
+    let answers = has(b"id") && [&b"method"[..], b"result", b"error"].into_iter().any(has);
+    let is_message = has(b"jsonrpc") || (answers && !LOGGED.into_iter().any(has));
+    is_message.then_some(from..end)
+}
+
+/// How many bytes a string has before its closing quote, or before its text is cut off.
+fn string_len(text: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => break,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    at.min(text.len())
 }
 
 impl Mark {
@@ -159,7 +269,6 @@ impl Mark {
             Ends(bytes) => line.ends_with(bytes),
             Is(bytes) => line == *bytes,
             Dated => is_dated(text),
-            Glued => text.find("{\"jsonrpc\"").is_some_and(|at| at > 0),
         }
     }
 }
@@ -178,7 +287,7 @@ mod tests {
 
     #[test]
     fn each_author_is_known_by_its_line() {
-        for author in AUTHORS {
+        for author in AROUND.iter().chain(AUTHORS).chain([&GLUED]) {
             let shown = String::from_utf8_lossy(author.example);
             assert_eq!(of(author.example), Some(author), "{shown}");
         }
@@ -193,14 +302,60 @@ mod tests {
             (b"\x1b[33mwarning\x1b[0m  no_capabilities  server=a\n", "something that colours its output"),
             (b"\r 50%|#####     |{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", "a progress bar"),
             (b"added 12 packages in 3s\n", "npm"),
+            (b"Weather server ready\n", "a banner at the start"),
+            (b"[ OK ] Started server\n", "a banner at the start"),
+            (b"{\"level\":\"info\",\"id\":7,\"method\":\"GET\",\"msg\":\"server started\"}\n", "a logger that writes JSON (pino, zap, bunyan, structlog, slog)"),
+            (b"{'jsonrpc': '2.0', 'id': 1, 'result': {'serverInfo': {}}}\n", "a printed value of Python"),
+            (b"{ jsonrpc: '2.0', result: { serverInfo: {} } }\n", "a printed object of JavaScript"),
+            (b"{\"a\":1}{\"jsonrpc\":\"2.0\",\"result\":{\"serverInfo\":{}}}\n", "a print without a line feed, glued to a message"),
+            // Text before a message and behind it is judged by itself.
+            (b"done{\"id\":1,\"jsonrpc\":\"2.0\",\"result\":{\"text\":\"10it/s\"}}\n", "a print without a line feed, glued to a message"),
+            (b"server ready {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", "a banner at the start"),
+            (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"serverInfo\":{}}}\x1b[0m\n", "something that colours its output"),
+            (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":[\"}\"]}} INFO up\n", "a logger"),
+            // Bytes around it, and one that is not the server's.
+            (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"serverInfo\":{}}}\r\r\n", "text mode on Windows, which ends CR LF with CR LF once more"),
+            (b"{\"jsonrpc\":\"2.0\",\"id\":\"linegate-hello\",\"method\":\"initialize\",\"params\":{\"a\":\"server\"}}\n", "a terminal between the client and the server, such as docker run -t"),
         ] {
             assert_eq!(of(line).map(|author| author.name), Some(name), "{}", String::from_utf8_lossy(line));
         }
     }
 
     #[test]
+    fn a_message_is_told_from_other_text() {
+        for (line, is) in [
+            (&b"{\"jsonrpc\":\"2.0\",\"id\":1}\n"[..], true),
+            (b"\xEF\xBB\xBF{\"jsonrpc\":\"2.0\"}\n", true),
+            (b" [ {\"id\":1,\"error\":{}}]\n", true),
+            (b"{\"jsonrpc\":\"2.0\",\"id\":1} done\n", true),
+            (b"done {\"jsonrpc\":\"2.0\",\"id\":1}\n", false),
+            (b"{\"a\":{\"jsonrpc\":\"2.0\"}}\n", false),
+            (b"{\"a\":\"jsonrpc\"}\n", false),
+            (b"{\"level\":30,\"id\":1,\"error\":\"no\"}\n", false),
+            (b"{\"error\":\"no\"}\n", false),
+            (b"[1,{\"jsonrpc\":\"2.0\"}]\n", false),
+            (b"[]\n", false),
+        ] {
+            assert_eq!(is_message(line), is, "{}", String::from_utf8_lossy(line));
+        }
+    }
+
+    #[test]
     fn nobody_is_accused_for_nothing() {
-        for line in [&b"xyzzy\n"[..], b"42\n", b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", b"\xff\xfe\n"] {
+        for line in [
+            &b"xyzzy\n"[..],
+            b"42\n",
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n",
+            b"\xff\xfe\n",
+            // Messages, with a fault each, that have the words of others in them.
+            b"{\"jsonrpc\":\"2.0\",\"id\":\"linegate-hello\",\"result\":{\"serverInfo\":{\"name\":\"s\"}},\"took\":3}\n",
+            b"{ \"JSONRPC\" : \"2.0\", \"id\": 1, \"result\": {\"text\": \"ready\"}}\n",
+            b"{\"id\":1,\"result\":{\"text\":\"Warning: a.py:1 it/s\"}}\n",
+            b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"text\":\"server\"}}]\n",
+            b"{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\",\"params\":{\"level\":\"info\",\"data\":NaN}}\n",
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"serverInfo\":{}}}{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"serverInfo\":{}}}\n",
+            b"{\"result\":{\"serverInfo\":{}},\"id\":1,\"jsonrpc\":",
+        ] {
             assert_eq!(of(line), None, "{}", String::from_utf8_lossy(line));
         }
     }
