@@ -108,8 +108,8 @@ def test_each_effect_is_shown() -> None:
     # The order is that of the lines.
     assert said[0].startswith(f"the server took 2 of {len(lines)} malformed lines")
     assert said[1:6] == [
-        "  nan: 202 unexpected_byte, in line 2 of stdout and line 3 of stderr",
-        "  method_twice: 209 duplicate_key, in line 3 of stderr",
+        "  nan (202 unexpected_byte): its tool is named in line 2 of stdout and line 3 of stderr",
+        "  method_twice (209 duplicate_key): its tool is named in line 3 of stderr",
         "command: my-server 'a b'",
         "status: 3",
         "stderr:",

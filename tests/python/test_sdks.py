@@ -9,12 +9,12 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 import linegate
 import pytest
 from interop import environments, lines
-from linegate.testing import Completed, assert_protocol_stdout, run_server
+from linegate.testing import Completed, assert_protocol_stdout, malformed_lines, run_server
 
 from . import readme
 from .conftest import HELLO, INITIALIZED
@@ -121,6 +121,22 @@ def test_who_imports_the_server_is_not_gated(sdks: Sdks, tmp_path: Path) -> None
     assert done.stdout == b"TextIOWrapper\n"
 
 
+@pytest.mark.parametrize("is_gated", [True, False])
+def test_a_launcher_that_starts_the_server(sdks: Sdks, tmp_path: Path, is_gated: bool) -> None:
+    under_if = 'if __name__ == "__main__":\n    import linegate\n\n    linegate.install().stay()\n'
+    text = readme.block(EARLY)
+    assert under_if in text
+    text = text.replace(under_if, "import linegate\n\nlinegate.install().stay()\n") if is_gated else text
+    (tmp_path / "server.py").write_text(text)
+    launcher = str(Path(sdks.python("fastmcp")).with_name("fastmcp"))
+    (nan,) = [line for line in malformed_lines() if line.name == "nan"]
+    call = {"method": "tools/call", "params": {"name": "add", "arguments": {"a": 2, "b": 3}}}
+    calls: list[dict[str, Any]] = [{"jsonrpc": "2.0", "id": number, **call} for number in (2, 3)]
+    lines: list[Union[bytes, dict[str, Any]]] = [HELLO, INITIALIZED, calls[0], nan.line, calls[1]]
+    done = run_server([launcher, "run", "server.py"], lines, cwd=tmp_path, env=sdks.environment, patience=PATIENCE)
+    assert (nan.action.encode() in done.stdout) is not is_gated and (b"linegate" in done.stderr) is is_gated
+
+
 @pytest.mark.parametrize(
     ("server", "tests", "changed", "failed"),
     [
@@ -131,7 +147,7 @@ def test_who_imports_the_server_is_not_gated(sdks: Sdks, tmp_path: Path) -> None
         (GATED, "def test_stdout_is", {"app = ": "raise SystemExit(3)  # "}, {"is empty": 1, "has no message": 2}),
         (ALL_LINES, "def test_malformed_lines_in_one", {}, {}),
         (ALL_LINES, "def test_malformed_lines_in_one", ALL_EARLY, {}),
-        (ALL_LINES, "def test_malformed_lines_in_one", {INSTALL[ALL_LINES]: "nullcontext()"}, {"nan: 202": 1}),
+        (ALL_LINES, "def test_malformed_lines_in_one", {INSTALL[ALL_LINES]: "nullcontext()"}, {"nan (202": 1}),
         # What says that the session went on: a policy that ends it, a server that tells of no call.
         (ALL_LINES, "def test_malformed_lines_in_one", {"GATE_POLICY": "ANOTHER"}, {"does the server read": 1}),
         (ALL_LINES, "def test_malformed_lines_in_one", {"app.add_middleware(Calls())": ""}, {"called add": 1}),

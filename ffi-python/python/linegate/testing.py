@@ -320,7 +320,7 @@ def assert_no_effect(run: Completed, lines: Union[Malformed, Iterable[Malformed]
     if not _messages(run.stdout, sender="server", policy="continue", profile="rfc8259"):
         raise AssertionError("nothing can be said of the lines: standard output has no message" + _run(run))
     taken = [
-        f"\n  {line.name}: {line.code} {Code(line.code).rule}, in {where}"
+        f"\n  {line.name} ({line.code} {Code(line.code).rule}): its tool is named in {where}"
         for line in sent
         if (where := _where(run, line.action.encode()))
     ]
