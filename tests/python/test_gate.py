@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import io
 import json
 import pickle
@@ -297,6 +298,16 @@ def test_the_enums_are_the_table_of_the_core() -> None:
     assert all(code.text.endswith(".") for code in linegate.Code)
     assert [code["name"] for code in _linegate.names()["codes"]] == [code.rule for code in linegate.Code]
     assert str(linegate.Profile.STRICT) == "strict" and linegate.Revision("2025-11-25") is linegate.Revision.V2025_11_25
+
+
+def test_a_wire_that_was_never_made_is_collected_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    stream = io.BytesIO()
+    with pytest.raises(linegate.UsageError, match="on_stray"):
+        linegate.Wire(stream, on_stray=3)  # type: ignore[arg-type]
+    gc.collect()
+    assert told == [] and not stream.closed
 
 
 def test_a_wire_says_what_it_takes() -> None:

@@ -206,7 +206,8 @@ class Wire(io.RawIOBase):
             raise
 
     def close(self) -> None:
-        if not self.closed:
+        # Also asked of one that was refused its options, when it is collected: that one has nothing to close.
+        if not self.closed and hasattr(self, "_lock"):
             with self._lock:
                 for part in filter(None, self._parts.values()):
                     # A line without its end was never one.
